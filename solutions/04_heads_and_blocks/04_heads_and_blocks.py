@@ -14,16 +14,18 @@
 # %% [markdown]
 # # Lesson 04 · Heads and blocks
 #
-# A cat on the sofa watches the bird with its eyes, the fridge with one ear, and you with the other. Lesson 01's attention
-# can't do that: each query has a single distribution, and what it spends on one token is lost to all others.
+# A cat on the sofa watches the bird with its eyes, the fridge with one ear, and you with the other. Lesson 01's
+# attention can't do that: each query has a single distribution, and the attention it spends on one token is lost to all
+# others.
 #
 # In this lesson attention learns *what* to look for, looks for several things at once, and becomes part of the **block**
 # that transformers stack. By the end you can
 #
 # - write multi-head attention and cross-attention with learned projections, and see what each head looks at;
-# - write layer norm, dropout, the residual connection, GELU and the feed-forward network, and say what breaks without each;
+# - write layer norm, dropout, the residual connection, GELU and the feed-forward network, and say what breaks without
+#   each of them;
 # - put them together into an encoder block, stack it, and classify sentences with it;
-# - count a block's parameters without building it, and say what it costs in time.
+# - count a block's parameters without building it, and say how much time it takes.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -33,7 +35,7 @@
 # | 4 | layer norm | 3 | 12 |
 # | 5 | dropout | 2 | 8 |
 # | 6 | add and norm, in both orders | 3 | 10 |
-# | 7 | GELU, exactly and nearly | 3 | 12 |
+# | 7 | GELU, exact and approximate | 3 | 12 |
 # | 8 | the feed-forward network | 3 | 12 |
 # | 9 | the encoder block | 4 | 15 |
 # | 10 | a short answer, in words | 2 | 10 |
@@ -42,15 +44,15 @@
 # Stuck? Each call of `hint("heads_and_blocks.project")` opens another hint. Once you have tried, `solution(...)` shows the
 # answer and explains it; `progress()` shows how far you have come.
 #
-# From here on, attention itself is given, as torch's own function: `scaled_dot_product_attention(q, k, v, mask)` takes
-# any number of leading dimensions and returns the output. The mask is None, or boolean: True where a query may attend to
-# a key. It broadcasts to the scores. The demos use your own masked weights and learned positions if they have passed,
-# otherwise the course's; the first cell says which. No check depends on them.
+# From now on, use torch's own function for attention: `scaled_dot_product_attention(q, k, v, mask)` takes any number of
+# leading dimensions and returns the output. The mask is None or boolean, True where a query may attend to a key. It
+# broadcasts to the shape of the scores. The demos use your own masked weights and learned positions if they have
+# passed, otherwise the course's; the first cell says which. No check depends on them.
 
 # %% [markdown] tags=["fine-print"]
-# Return the dtype that you were given: a plain `torch.zeros(...)` is in single precision; `x.new_zeros(...)` keeps the
-# dtype of `x`. Gradients are compared where an exercise says so. Where an exercise's points are split, the first part
-# must be right before the others count.
+# Return the dtype that you were given: plain `torch.zeros(...)` is in single precision; `x.new_zeros(...)` keeps the
+# dtype of `x`. The check compares gradients where an exercise says so. If an exercise splits its points, its first part
+# must be right before the other parts count.
 
 # %%
 import math
@@ -82,15 +84,15 @@ def weights_of(q, k):
 # %% [markdown]
 # ## 1. Learned projections
 #
-# Back to *The train slowly left the station*. In lesson 01 a word looked for words **like itself**: that is all the dot
-# product of two embeddings measures. But *station* has no use for another station. What would tell it which kind of
-# station it is? A *vehicle*.
+# Back to *The train slowly left the station*. In lesson 01, a word looked for words **like itself**, because the dot
+# product of two embeddings measures nothing else. But *station* has no use for another station. What would reveal which
+# kind of station it is? A *vehicle*.
 #
-# Attention cannot ask for one, because it has no parameters to learn. So give it some. Before you compare two words, look
-# at the query word through a *location* lens and at each key word through a *transportation* lens. Such a lens keeps only
-# a **subspace** of the vectors, and a matrix picks it out.
+# Attention cannot look for a vehicle, because it has no parameters to learn. So give it some. Before you compare two
+# words, look at the query word through a *location* lens and at each key word through a *transportation* lens. A lens
+# is a matrix that keeps only a **subspace** of the vectors.
 #
-# Here are embeddings with four dimensions that we can name, and two matrices that each keep one of them.
+# Here are embeddings with four dimensions that we can name, and two matrices that each keep one dimension.
 
 # %%
 sentence = ["The", "train", "slowly", "left", "the", "station"]
@@ -108,12 +110,13 @@ location = torch.tensor([[0.0], [1.0], [0.0], [0.0]])  # for the query
 transportation = torch.tensor([[1.0], [0.0], [0.0], [0.0]])  # for the keys
 
 # %% [markdown]
-# In a model such matrices are parameters: training adjusts them until the comparison is useful. There are three, one for
-# each role of a token:
+# In a model such matrices are parameters: training adjusts them until the comparison is useful. There are three
+# matrices, one for each role of a token:
 #
 # $$q = x\, W_q, \qquad k = x\, W_k, \qquad v = x\, W_v .$$
 #
-# The third determines what a token hands over once it is found, which may differ from what it was found by.
+# The third matrix determines what a token hands over once a query finds it, which may differ from what the query looked
+# for.
 #
 # In **self-attention** all three come from the same sentence. In **cross-attention** the queries come from one sentence, $x$,
 # and keys *and* values from another, the memory:
@@ -123,22 +126,22 @@ transportation = torch.tensor([[1.0], [0.0], [0.0], [0.0]])  # for the keys
 # That is how the German half of a translator looks at the English half: the target asks, and the source answers.
 
 # %% [markdown] tags=["slides"]
-# S2 says it in a line: no parameters in scaled dot-product attention. The two lenses are S3's idea; it writes the
-# projections with words as columns, $Q w_j$, $K w_i$, $V w_i$. These are the learned matrices that lesson 01 mentioned
-# where S2 made keys and values the same.
+# S2 says so in a line: no parameters in scaled dot-product attention. The two lenses are S3's idea; S3 writes the
+# projections with words as columns, $Q w_j$, $K w_i$, $V w_i$. Lesson 01 mentioned these learned matrices where S2 made
+# keys and values the same.
 
 # %% [markdown]
 # ### Exercise 1 · Queries, keys, values
 # `heads_and_blocks.project` · 1 point · about 8 minutes
 #
-# Compute all three. For self-attention `memory` is simply `x` itself.
+# Compute queries, keys and values. For self-attention, `memory` is simply `x`.
 #
 # Shapes: `x` is `[..., queries, d_model]`, `memory` is `[..., keys, d_model]`; `W_q` and `W_k` are `[d_model, d_key]`, `W_v`
 # is `[d_model, d_value]`. Return the tuple `q, k, v`, in this order: `[..., queries, d_key]`, `[..., keys, d_key]`,
 # `[..., keys, d_value]`.
 
 # %% [markdown] tags=["fine-print"]
-# Gradients of `q` are compared too.
+# The check compares gradients of `q` too.
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-project-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -158,9 +161,9 @@ def project(x, memory, W_q, W_k, W_v):
 
 # %% [markdown] tags=["reason"]
 # Three learned projections give each token three roles: what it looks for, what it is found by, and what it hands over.
-# Queries come from `x`, keys and values from `memory`; in self-attention the two are the same, which hides a mix-up until
-# your first translation. Tokens are rows, so they go to the left of the matrix; papers that write W x use columns. An
-# `nn.Linear` stores its weight transposed.
+# Queries come from `x`, keys and values from `memory`; in self-attention the two are the same, which hides a mix-up
+# until your first translation. Tokens are rows, so the matrix goes on their right; papers that write W x have tokens as
+# columns. An `nn.Linear` stores its weight transposed.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-project-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.project")
@@ -186,24 +189,25 @@ def station_asks_for_transport():
 
 
 # %% [markdown]
-# On the left, like finds like: the articles find each other, *left* finds *train*, and *station* mostly *station*. On the
-# right, *station*, which scores high on location, spends most of its attention on *train*. The other words score low and
-# look at everything about equally: they need a different comparison.
+# On the left, like finds like: the articles find each other, *left* finds *train*, and *station* mostly finds itself.
+# On the right, *station*, which scores high on location, spends most of its attention on *train*. The other words score
+# low on location and look at everything about equally, so they need a different comparison.
 #
 # ## 2. Several heads
 #
-# So use several. Each comparison with its own projections is a **head**, and heads work side by side: one may find who
-# does something, one to whom, and one what the last token was. You watch it happen in section 4.
+# So use several comparisons. Each comparison with its own projections is a **head**, and heads work side by side: one
+# may find who does something, another to whom, and a third what the last token was. Section 4 shows heads learning
+# this.
 #
-# Don't $h$ heads cost $h$ times as much? No, they divide the work. A token's `d_model` numbers are projected as before,
-# and then **split** into parts of $d_\text{head} = d_\text{model} / h$: head 0 gets the first part of every query, key
+# Don't $h$ heads cost $h$ times as much? No, they divide the work. Project a token's `d_model` numbers as before, and
+# then **split** them into parts of $d_\text{head} = d_\text{model} / h$: head 0 gets the first part of every query, key
 # and value, head 1 the second, and so on. In the paper, 512 numbers become 8 heads of 64.
 #
 # In tensors: `[batch, tokens, d_model]` becomes `[batch, heads, tokens, d_head]`. The heads come *before* the tokens, so
 # that each head has its own matrix `[tokens, d_head]`, and attention can treat the heads as a batch.
 #
-# Here is a mistake that everybody makes once. Below, every number says where it comes from: 23 is number 3 of token 2. To
-# get two heads, you could simply reshape to the shape you need:
+# Here is a mistake that everybody makes once. Below, the digits of a number say where it comes from: 23 is number 3 of
+# token 2. To get two heads, you could simply reshape to the shape you need:
 
 # %%
 numbered = (10 * torch.arange(3).unsqueeze(1) + torch.arange(4)).float()
@@ -228,16 +232,16 @@ show.matrices(
 
 # %% [markdown]
 # The shape is right, and the program runs. But "head 0" holds all of token 0 and half of token 1. `reshape` and `view`
-# know nothing about tokens: they fill the new shape with the numbers in memory order. Head 0 should hold numbers 0 and 1
-# of *every* token.
+# ignore tokens: they fill the new shape with the numbers in memory order. Head 0 should hold numbers 0 and 1 of *every*
+# token.
 #
 # ### Exercise 2 · Splitting into heads
 # `heads_and_blocks.split_heads` · 2 points · about 10 minutes
 #
 # Split every token's vector into `heads` parts, and put the heads before the tokens.
 #
-# Shapes: `x` is `[batch, tokens, d_model]`, `heads` is an int that divides `d_model`, the result is
-# `[batch, heads, tokens, d_head]`, where `d_head` is `d_model // heads` (with one `/` it would be a float).
+# Shapes: `x` is `[batch, tokens, d_model]`, `heads` is an int that divides `d_model`, and the result is `[batch, heads,
+# tokens, d_head]`, where `d_head` is `d_model // heads` (with one `/` it would be a float).
 
 # %% [markdown] tags=["fine-print"]
 # The gradient of `x` is compared too.
@@ -259,8 +263,8 @@ def split_heads(x, heads):
 
 # %% [markdown] tags=["reason"]
 # Reshaping never moves numbers, it only regroups them, so splitting the last dimension leaves each part with its token;
-# only the transpose moves things. If you ask for the final shape at once, `reshape` gives "heads" of whole tokens. It
-# raises no error, and the model even trains, badly.
+# only the transpose moves numbers. If you ask for the final shape at once, `reshape` gives "heads" of whole tokens. You
+# get no error, and the model even trains, but badly.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-split_heads-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.split_heads")
@@ -293,11 +297,11 @@ def heads_side_by_side():
 #
 # $W_q^i$ is the $i$-th group of $d_\text{head}$ columns of $W_q$, so projecting with the whole $W_q$ and then splitting
 # gives the same result. **Concat** puts the heads' outputs side by side again, `d_model` numbers per token. And $W_o$
-# mixes them: until then, the heads know nothing of each other.
+# mixes these outputs; until then, the heads share no information.
 
 # %% [markdown] tags=["slides"]
-# S1 expands the formula on its slide to $\operatorname{softmax}\big(\frac{1}{d_k} (Q W_i^Q)(K W_i^K)\big)\, V W_i^V$. It
-# has two slips: the root of $d_k$, which you know from lesson 01, and a missing transpose. Take it literally:
+# S1 expands the formula on its slide to $\operatorname{softmax}\big(\frac{1}{d_k} (Q W_i^Q)(K W_i^K)\big)\, V W_i^V$.
+# The formula has two slips: the root of $d_k$ (lesson 01) and the transpose are missing. Take it literally:
 
 # %% tags=["demo", "slides"]
 three_tokens, two_numbers = torch.randn(3, 2), torch.randn(3, 2)
@@ -308,16 +312,16 @@ except RuntimeError as error:
 print("q kᵀ:", list((three_tokens @ two_numbers.mT).shape), "one score for each query and key")
 
 # %% [markdown] tags=["slides"]
-# Torch refuses, and that is the lucky case. With as many tokens as numbers in a head it computes, without a warning. For
-# two tokens of two numbers, S1's formula, taken literally, printed
+# Torch refuses, and that is the lucky case. With as many tokens as numbers in a head, torch computes something without
+# a warning. For two tokens of two numbers, S1's formula, taken literally, printed
 #
 # | | key 0 | key 1 |
 # |---|---|---|
 # | query 0 | 2.0 | -0.5 |
 # | query 1 | 4.0 | -0.5 |
 #
-# where 1.4142, 0.0000 and 2.8284, 1.4142 are right. **Which computation printed 2.0 and -0.5?** Change the return line
-# until it does. Both slips are in there.
+# The right rows are 1.4142, 0.0000 and 2.8284, 1.4142. **Which computation printed 2.0 and -0.5?** Change the return
+# line until it prints these, with both slips.
 
 
 # %% tags=["demo", "slides"]
@@ -331,30 +335,30 @@ print([[round(number, 4) for number in row] for row in reconstructed.tolist()])
 print("found it!" if torch.allclose(reconstructed, evidence) else "not yet")
 
 # %% [markdown] tags=["slides"]
-# It is `q @ k / 2`: each score mixes numbers from different keys, and still looks like a score.
+# The computation was `q @ k / 2`: each score mixes numbers from different keys, but still looks like a score.
 
 # %% [markdown]
-# From here on you write **modules**, subclasses of `nn.Module`. A module contains what it learns: each parameter and each
-# smaller module that you assign to `self`. So you can call one object like a function, train it, move it to a GPU, save
-# it, and put it into a larger one, which then knows all its parameters.
+# From now on you write **modules**, subclasses of `nn.Module`. A module contains what it learns: each parameter and
+# each smaller module that you assign to `self`. So you can call a module like a function, train it, move it to a GPU,
+# save it, and put it into a larger module, which then contains all its parameters.
 #
-# The constructor, `__init__`, creates the parts, and `forward` says what happens in a call: `model(x)` runs `forward(x)`.
-# Here a projection is an `nn.Linear`, a matrix and a bias: `self.W_q(x)` computes $x W_q + b_q$.
+# The constructor, `__init__`, creates the parts, and `forward` says what happens in a call: `model(x)` runs
+# `forward(x)`. Here a projection is an `nn.Linear` with a matrix and a bias: `self.W_q(x)` computes $x W_q + b_q$.
 #
 # ### Exercise 3 · Multi-head attention
 # `heads_and_blocks.multi_head_attention` · 6 points · about 25 minutes
 #
 # Write `forward`: project, split, attend, join, mix. The constructor is given; keep its names, because the check loads
-# weights into them, and so will you, with GPT-2's. Use `scaled_dot_product_attention`. Torch's own *multi-head* attention
-# is not allowed.
+# weights by name, and later you load GPT-2's. Use `scaled_dot_product_attention`. Torch's own *multi-head* attention is
+# not allowed.
 #
-# Shapes: `x` is `[batch, queries, d_model]`, `memory` is `[batch, keys, d_model]`. `mask` is boolean
-# `[batch, queries, keys]`, the same for all heads, or None; `batch` and `queries` may be 1 in it, and then broadcast.
-# Every query may attend to at least one key. The result is `[batch, queries, d_model]`.
+# Shapes: `x` is `[batch, queries, d_model]`, `memory` is `[batch, keys, d_model]`. `mask` is boolean `[batch, queries,
+# keys]`, the same for all heads, or None. Its `batch` and `queries` may be 1, and then broadcast. Every query may
+# attend to at least one key. The result is `[batch, queries, d_model]`.
 
 # %% [markdown] tags=["fine-print"]
-# Four points are for self-attention, one for a memory and one for masks. Gradients are compared. Like all exercises, this
-# one is independent of the others: write out the first two steps again, and a mistake above costs you nothing here.
+# Four points are for self-attention, one for attention to a memory, and one for masks. Gradients are compared. Like all
+# exercises, this one is independent of the others, so write out the first two steps again.
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-multi_head_attention-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -392,10 +396,10 @@ class MultiHeadAttention(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# With several heads, a token can look at its verb and its article in the same layer, at the cost of one large head.
+# With several heads, a token can look at its verb and its article in the same layer, for the cost of one large head.
 #
-# Without `W_o`, what head 3 has found would stay in its own slice for good. The scale is √d_head, since a head's dot
-# product has only `d_head` terms. Two mistakes are silent: joining without the transpose keeps every shape and mixes the
+# Without `W_o`, what head 3 finds would stay in its own slice. The scale is √d_head, since a head's dot product has
+# only `d_head` terms. Two mistakes raise no error: joining without the transpose keeps every shape but mixes the
 # tokens, and a mask `[batch, queries, keys]` whose batch equals the number of heads broadcasts against the heads.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-multi_head_attention-check", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
@@ -407,9 +411,9 @@ check("heads_and_blocks.multi_head_attention", hidden=True)
 # %% [markdown]
 # ## 4. Four heads, four things
 #
-# Do heads really learn different patterns? Here is a task that lets you tell.
+# Do heads really learn different patterns? Here is a task that shows it.
 #
-# A sentence is a salad of four words, each used twice. Every word wears a **collar** in one of four colors. At every
+# A sentence is a jumble of four words, each used twice. Every word wears a **collar** in one of four colors. At every
 # token the model must name the colors of four other collars:
 #
 # - of the token **before** it,
@@ -417,8 +421,8 @@ check("heads_and_blocks.multi_head_attention", hidden=True)
 # - of the **first** token of the sentence,
 # - of the **same** word, at its other position.
 #
-# Three are about positions, one about the word itself. Colors are drawn at random: a model that does not look is right
-# one time in four.
+# Three of these patterns are about positions, one about the word itself. Colors are random, so a model that does not
+# look is right one time in four.
 
 # %%
 WORDS = ["the", "cat", "dog", "saw", "and", "ran"]
@@ -452,9 +456,9 @@ for position, (token, colour, answers) in enumerate(zip(tokens[0], colours[0], t
     print(f"{position}  {WORDS[token]:4} with a {COLOURS[colour]:6} collar must say:  {',  '.join(named)}")
 
 # %% [markdown]
-# The model is bare: an embedding for the word, one for its collar and one for its position, added; **your** multi-head
-# attention, once; and a linear layer that names four colors. Nothing tells a head what to look for. We train it with one
-# head, with two and with four, in a few seconds; all three models have the same number of parameters.
+# The model is minimal. It adds embeddings of the word, its collar and its position, applies **your** multi-head
+# attention once, and names four colors with a linear layer. Nothing tells a head what to look for. We train the model
+# with one head, with two and with four, in a few seconds; all three models have the same number of parameters.
 #
 # **Predict first.** How many of the four questions will each model answer well, say, three times out of four? The cell
 # shows your guesses next to the results.
@@ -561,24 +565,24 @@ def four_heads_look_at_four_things():
 
 
 # %% [markdown]
-# A line below the diagonal, a line above it, a column, and scattered pairs. (The first token has none before it, and the
-# last none after it; it doesn't matter what those two heads do there.) Before training, all heads looked more or less
-# everywhere, and nothing in the code tells them apart. Their weights were random, one head happened to be a little better
-# at one pattern, and the gradient did the rest.
+# You see a line below the diagonal, a line above it, a column, and scattered pairs. (No token comes before the first or
+# after the last, so it doesn't matter what those two heads do there.) Before training, all heads looked more or less
+# everywhere, and nothing in the code tells them apart. But with random weights, each head happened to be a little
+# better at one pattern, and the gradient did the rest.
 #
-# The last picture shows what several heads are for. All three models do the same work, but a head computes *one* average
-# for each token, so one head serves one pattern well, and two heads serve two. On the others, the model does little
-# better than chance, or a head is torn between two of them.
+# The last picture shows what several heads are for. All three models do the same work, but a head computes *one*
+# average for each token, so one head serves one pattern well, and two heads serve two. On the other patterns, the model
+# does little better than chance, or a head is torn between two.
 #
 # ### A published model's heads
 #
-# What do heads look at if they were trained on real text, and never asked for a color? all-MiniLM-L6-v2, which you know
-# from lessons 00, 01 and 03, has six layers with twelve heads each. It reads 120 sentences from lesson 00's reviews. For
-# each head we measure how much of its attention goes to the token **before**, the token **after**, the **first** token (a
-# special one, `[CLS]`, at the start of every text) and, where a word occurs twice, but not side by side, to the **same**
-# word. (Its tokens are words and **subwords**, which lesson 08 explains.)
+# What do heads look at if they are trained on real text and never asked for a color? The model all-MiniLM-L6-v2, which
+# you know from lessons 00, 01 and 03, has six layers with twelve heads each. It reads 120 sentences from lesson 00's
+# reviews. For each head, we measure how much attention goes to the token **before**, the token **after**, the **first**
+# token (the special `[CLS]`) and, if a word occurs twice but not side by side, the **same** word. (The model's tokens
+# are words and **subwords**, which lesson 08 explains.)
 #
-# **Predict first:** what share will the *best* of the 72 heads spend on each?
+# **Predict first:** what share will the *best* of the 72 heads spend on each pattern?
 
 # %%
 best_of_72_heads = {"before": None, "after": None, "first": None, "same": None}  # in %
@@ -652,17 +656,17 @@ if published is not None:
     )
 
 # %% [markdown]
-# Two of your four patterns are there: a head that looks at the token **before** and at nothing else, and one that spends
-# most on the token **after**. Nothing told them to do so; they must have been useful.
+# Two of your four patterns are there: one head looks only at the token **before**, and one spends most of its attention
+# on the token **after**. Nobody asked for these patterns, so they must have been useful.
 #
-# The **first** token attracts not one head but half the model: on average, a head puts two fifths of its attention on
-# `[CLS]`, which carries no content. Weights must sum to 1, so a head with nothing to look for parks them there: an
-# **attention sink** (Xiao et al. 2024, [*Efficient Streaming Language Models with Attention
-# Sinks*](https://arxiv.org/abs/2309.17453)). And for the **same** word elsewhere there is no specialist; at best a few
-# heads give it a fifth of their attention.
+# The **first** token attracts half the model, not just one head: on average, a head puts two fifths of its attention on
+# `[CLS]`, which carries no content. Weights must sum to 1, so a head with nothing to look for parks its attention
+# there, in an **attention sink** (Xiao et al. 2024, [*Efficient Streaming Language Models with Attention
+# Sinks*](https://arxiv.org/abs/2309.17453)). No head specializes in the **same** word elsewhere; at best, a few heads
+# give it a fifth of their attention.
 #
-# See for yourself: look for the line below the diagonal in layer 1, the one above it in layer 2, the sink, and something
-# that we didn't measure. (Layers and heads count from 1, as in the list above.)
+# See for yourself: look for the line below the diagonal in layer 1, the line above it in layer 2, the sink, and
+# something that we didn't measure. (Layers and heads are numbered from 1, as above.)
 
 # %% tags=["demo"]
 if published is None:
@@ -681,32 +685,33 @@ else:
 # %% [markdown]
 # ## 5. Layer norm
 #
-# From here to the block, most of it is plumbing, and plumbing decides whether deep networks train at all.
+# The next sections are mostly plumbing, but plumbing decides whether deep networks train at all.
 #
-# Activations that pass through many layers tend to grow or to vanish, and every layer must then cope with inputs whose
-# scale depends on all layers before it. **Layer norm** brings each token's vector back to a fixed scale (Ba, Kiros and
+# Activations that pass through many layers tend to grow or vanish, so every layer must cope with inputs whose scale
+# depends on all layers before it. **Layer norm** brings each token's vector back to a fixed scale (Ba, Kiros and
 # Hinton, 2016):
 #
 # $$y = \gamma\, \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta, \qquad
 #   \mu = \frac{1}{d} \sum_i x_i, \qquad \sigma^2 = \frac{1}{d} \sum_i (x_i - \mu)^2 .$$
 #
-# The mean and the variance are those of **one token's** $d = d_\text{model}$ numbers: no other token matters, so a
-# sentence gets the same result in every batch. The variance divides by $d$, not by $d - 1$. A small $\varepsilon$ avoids
-# dividing by 0 for a token whose numbers are all equal. And $\gamma$ and $\beta$, `d_model` numbers each, are learned, in
-# case a layer does need one dimension to be larger than the others. Torch calls them `weight` and `bias`, and so do we.
+# The mean and the variance are those of **one token's** $d = d_\text{model}$ numbers. No other token matters, so a
+# sentence gets the same result in every batch. The variance divides by $d$, not by $d - 1$. A small $\varepsilon$
+# avoids dividing by 0 for a token whose numbers are all equal. The model learns $\gamma$ and $\beta$, `d_model` numbers
+# each, in case a layer needs one dimension to be larger than the others. Torch calls $\gamma$ and $\beta$ `weight` and
+# `bias`, and so do we.
 #
 # ### Exercise 4 · Layer norm
 # `heads_and_blocks.layer_norm` · 3 points · about 12 minutes
 #
-# The constructor is given; write the formula in `forward`. Torch's own norms (layer, group, batch and their relatives) are not
-# allowed; means and variances are.
+# The constructor is given; write the formula in `forward`. Torch's own norms (layer, group, batch and their relatives)
+# are not allowed, but its means and variances are.
 #
-# Shapes: `x` is `[..., d_model]`, `self.weight` and `self.bias` are `[d_model]`, `self.epsilon` is a float, the result has the
-# shape of `x`.
+# Shapes: `x` is `[..., d_model]`, `self.weight` and `self.bias` are `[d_model]`, `self.epsilon` is a float, and the
+# result has the shape of `x`.
 
 # %% [markdown] tags=["fine-print"]
-# Two points are for the values and one more for epsilon. Gradients of `x`, `weight` and `bias` are compared, even where a
-# token's numbers are all equal.
+# Two points are for the values and one more for epsilon. The check compares gradients of `x`, `weight` and `bias`, even
+# if a token's numbers are all equal.
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-layer_norm-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -737,12 +742,12 @@ class LayerNorm(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# Layer norm looks at one token alone, whatever the batch and the length; that is why transformers prefer it to batch
-# norm. A token's numbers are the whole population, not a sample, so the variance divides by `d_model`. Torch's default
-# divides by one less: 14% more variance for eight dimensions, and no error message.
+# Layer norm looks at each token alone, whatever the batch and the length, so transformers use it instead of batch norm.
+# A token's numbers are the whole population, not a sample, so the variance divides by `d_model`. Torch's default
+# divides by one less, which gives 14% more variance for eight dimensions and no error message.
 #
-# Epsilon belongs under the root, where it also saves the gradient: for a token whose numbers are all equal, the root of 0
-# has an infinite slope, whatever you add afterwards.
+# Epsilon belongs under the root, where it also saves the gradient: for a token whose numbers are all equal, the root of
+# the variance has an infinite slope, whatever you add afterward.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-layer_norm-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.layer_norm")
@@ -751,7 +756,7 @@ check("heads_and_blocks.layer_norm", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# One cat at three volumes. Layer norm hears the same sound three times.
+# Here is one cat at three volumes. Layer norm makes all three sound the same.
 
 
 # %% tags=["demo"]
@@ -768,8 +773,8 @@ def three_volumes():
 
 
 # %% [markdown]
-# Layer norm divides activations, not *weights*. It even gives those *more* freedom: if the weights of the previous layer
-# grow a hundredfold, the norm's output stays the same:
+# Layer norm divides activations, not *weights*. It even gives weights *more* freedom: if the weights of the previous
+# layer grow a hundredfold, the norm's output stays the same:
 
 # %%
 torch.manual_seed(0)
@@ -781,22 +786,23 @@ for factor in (1, 100):
     print(f"weights × {factor:3}: their size {(factor * weight).norm():6.1f}, the norm returns {numbers} ...")
 
 # %% [markdown]
-# **Weight decay** or a small learning rate keeps weights small. Layer norm only fixes the scale of what the next layer
-# *sees*.
+# **Weight decay** or a small learning rate keeps weights small. Layer norm only fixes the scale of the next layer's
+# *input*.
 
 # %% [markdown] tags=["slides"]
-# The formula is S3's. It says that standardizing the embeddings keeps the *weights* small; the cell above shows that it does
-# not.
+# The formula is from S3, which says that standardizing the embeddings keeps the *weights* small; the cell above shows
+# that it does not.
 
 # %% [markdown]
 # ## 6. Dropout
 #
 # **Dropout** keeps a network from relying on any single number. In training, it sets each activation to 0 with
-# probability $p$ (0.1 is usual), drawn afresh in every step, so the next layer must learn to rely on several numbers.
+# probability $p$ (0.1 is usual), with a new draw in every step, so the next layer must learn to rely on several
+# numbers.
 #
-# At test time nothing is dropped, since we want the best answer, and the same one every time. But then a sum over all
-# inputs would be larger than in training, by a factor of $1 / (1 - p)$. So the kept numbers are **divided by $1 - p$ in
-# training**, and at test time there is nothing left to do.
+# At test time nothing is dropped, because we want the best answer, and the same answer every time. But then a sum over
+# all inputs would be larger than in training, by a factor of $1 / (1 - p)$. So the kept numbers are **divided by $1 -
+# p$ in training**, and nothing is left to do at test time.
 #
 # $$\operatorname{dropout}(x)_i = \begin{cases} x_i \,/\, (1 - p) & \text{if kept} \\ 0 & \text{if dropped}
 #   \end{cases} \qquad \text{in training;} \qquad x_i \quad \text{in evaluation.}$$
@@ -804,13 +810,13 @@ for factor in (1, 100):
 # ### Exercise 5 · Dropout
 # `heads_and_blocks.dropout` · 2 points · about 8 minutes
 #
-# The random draw is done for you (a function that draws cannot be checked number by number): `kept` is True where a number
-# stays. Torch's own dropout is not allowed.
+# We draw at random for you (the check can't predict your draws): `kept` is True where a number stays. Torch's own
+# dropout is not allowed.
 #
-# Shapes: `x` and `kept` have the same shape, whatever it is. `p` is a float, at least 0 and below 1; `training` is a bool.
+# Shapes: `x` may have any shape, and `kept` has the same. `p` is a float, at least 0 and below 1; `training` is a bool.
 
 # %% [markdown] tags=["fine-print"]
-# The numbers in `x` are finite. In training the gradient of `x` is compared too.
+# The numbers in `x` are finite. In training, the check compares the gradient of `x` too.
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-dropout-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -831,9 +837,9 @@ def dropout(x, kept, p, training):
 
 
 # %% [markdown] tags=["reason"]
-# A number stays with probability 1 - p, so dividing those that stay by 1 - p leaves every expected value unchanged. The
-# original paper (Srivastava et al., 2014) left training alone and multiplied by 1 - p in evaluation; if you do both, or neither, the next layer
-# sees numbers of a different size than it was trained on.
+# A number stays with probability 1 - p, so dividing the kept numbers by 1 - p leaves every expected value unchanged.
+# The original paper (Srivastava et al., 2014) multiplied by 1 - p in evaluation instead; if you do both, or neither,
+# the next layer gets numbers of a different size than in training.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-dropout-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.dropout")
@@ -842,8 +848,8 @@ check("heads_and_blocks.dropout", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Norm and dropout first appear together at the bottom of a transformer. The **input layer** takes the token's embedding,
-# adds one for its position (lesson 03), normalizes, and drops:
+# Norm and dropout first appear together at the bottom of a transformer. The **input layer** takes the token's
+# embedding, adds one for its position (lesson 03), normalizes the sum, and applies dropout:
 
 
 # %% tags=["demo"]
@@ -871,38 +877,38 @@ def input_layer_step_by_step():
 # The kept numbers are larger than before, and over many draws every number has the same average as without dropout.
 
 # %% [markdown] tags=["slides"]
-# This input layer, with its norm and dropout, is S3's.
+# This input layer, with its norm and dropout, is from S3.
 
 # %% [markdown]
 # ## 7. Add and norm, in two orders
 #
-# A transformer is deep: twelve blocks in the small GPT-2, two sublayers in each. Gradients don't make it back through so
-# many if each replaces its input. The remedy is the **residual connection** (He et al., 2016): a layer *adds* to its
-# input.
+# A transformer is deep: the small GPT-2 has twelve blocks with two sublayers each. Gradients don't make it back through
+# so many sublayers if each replaces its input. The remedy is the **residual connection** (He et al., 2016): a layer
+# *adds* to its input.
 #
 # $$y = x + \operatorname{sublayer}(x)$$
 #
-# However little the sublayer lets through, the derivative of $y$ with respect to $x$ has a 1 in it: there is a straight
-# path from the loss down to the first embedding. A sublayer that has nothing to add can return 0. The vectors on that
-# path are the **residual stream**: each sublayer reads from it and adds to it.
+# However little gradient the sublayer lets through, the derivative of $y$ with respect to $x$ contains a 1, so there is
+# a straight path from the loss down to the first embedding. A sublayer that has nothing to add can return 0. The
+# vectors on that path are the **residual stream**: each sublayer reads from it and adds to it.
 #
-# Together with a layer norm, and dropout on the sublayer's output, that is **add & norm**. The paper puts the norm after
-# the sum; GPT-2 and nearly everybody since put it before the sublayer:
+# A residual connection with a layer norm, and dropout on the sublayer's output, is called **add & norm**. The paper
+# puts the norm after the sum; GPT-2 and nearly every later model put it before the sublayer:
 #
 # | | | |
 # |---|---|---|
 # | **post-norm** | `norm(x + dropout(sublayer(x)))` | the paper, BERT |
 # | **pre-norm** | `x + dropout(sublayer(norm(x)))` | GPT-2 and later |
 #
-# It looks like a matter of taste. Section 9 measures whether it is.
+# The order looks like a matter of taste. Section 9 tests that.
 #
 # ### Exercise 6 · Add and norm
 # `heads_and_blocks.add_and_norm` · 3 points · about 10 minutes
 #
-# Write both orders. `norm` and `dropout` are modules that become parts of this one; `sublayer` is passed in each call.
-# Each takes one tensor and returns one of the same shape.
+# Write both orders. `norm` and `dropout` are modules that become parts of yours; each call passes a `sublayer`. All
+# three take one tensor and return one of the same shape.
 #
-# Shapes: `x` is `[..., d_model]`, `norm_first` is a bool (True for pre-norm), the result has the shape of `x`.
+# Shapes: `x` is `[..., d_model]`, `norm_first` is a bool (True for pre-norm), and the result has the shape of `x`.
 
 # %% [markdown] tags=["fine-print"]
 # Two points are for post-norm and one more for pre-norm. In the check, even `dropout` always gives the same result for
@@ -939,10 +945,9 @@ class AddAndNorm(nn.Module):
 
 # %% [markdown] tags=["reason"]
 # Post-norm normalizes the sum: it rescales everything that passes through the block, including the residual. Pre-norm
-# normalizes only what the sublayer reads, and leaves a straight path from the first layer to the last. That is why deep
-# models use it, and why they need one more norm at the end. Dropout acts on what the sublayer adds: on the residual it
-# would erase parts of the token for all later layers. If you overwrite `x` with its norm, pre-norm becomes something in
-# between.
+# normalizes only the sublayer's input, and leaves a straight path from the first layer to the last. That is why deep
+# models use it, and why they need one more norm at the end. Dropout acts on what the sublayer adds; on the residual, it
+# would erase parts of the token for all later layers. If you overwrite `x` with its norm, the straight path is gone.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-add_and_norm-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.add_and_norm")
@@ -951,8 +956,9 @@ check("heads_and_blocks.add_and_norm", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Twelve blocks, freshly initialized, and a loss on top. How large is the gradient that reaches each block? **Predict**,
-# without residual connections: the gradient at block 1 is that at block 12 divided by a 1 followed by how many zeros?
+# We put a loss on top of twelve fresh blocks. How large is the gradient that reaches each block? **Predict first:**
+# without residual connections, the gradient at block 1 is the gradient at block 12 divided by a 1 followed by how many
+# zeros?
 
 # %%
 zeros_without_residuals = None
@@ -1011,7 +1017,7 @@ def gradients_on_their_way_down():
     show.figure(
         drawn,
         "Left, on a log scale: the gradient falls by many powers of ten without residual connections and stays level with "
-        "them. Right: in post-norm it is level, in pre-norm it shrinks towards the loss.",
+        "them. Right: in post-norm it is level, in pre-norm it shrinks toward the loss.",
     )
     for name, line in lines.items():
         print(f"{name:28} the first block gets {line[0] / line[-1]:.2g} times as much as the last")
@@ -1023,25 +1029,25 @@ def gradients_on_their_way_down():
 
 
 # %% [markdown]
-# With residual connections, the gradient reaches the first block in both orders. They differ near the loss: in pre-norm
-# the residual stream has grown through so many additions that each further block changes it less, so the last blocks get
-# *less* gradient, and the deeper the model, the less they get. In post-norm every norm rescales the stream, and the last
-# blocks get as much in a deep model as in a shallow one. Section 9 shows what that does.
+# With residual connections, the gradient reaches the first block in both orders. The orders differ near the loss. In
+# pre-norm, the residual stream has grown through so many additions that each further block changes it less. So the last
+# blocks get *less* gradient, and even less in a deeper model. In post-norm, every norm rescales the stream, so the last
+# blocks get as much gradient in a deep model as in a shallow one. Section 9 shows the consequences.
 
 # %% [markdown]
 # ## 8. The feed-forward network
 #
-# Attention only averages; given the weights it is linear. The nonlinear work happens after it: each token passes, on its
-# own, through the same small **feed-forward network**:
+# Attention only averages: given the weights, it is linear. The nonlinear work happens afterward, when each token passes
+# on its own through the same small **feed-forward network**:
 #
 # $$\operatorname{FFN}(x) = \sigma(x\, W_1 + b_1)\, W_2 + b_2 .$$
 #
 # $W_1$ widens the vector, usually to $4\, d_\text{model}$ (in the paper from 512 to 2048), and $W_2$ narrows it again.
-# $\sigma$ is some **activation**; without it the two matrices would be one, since $x W_1 W_2 = x (W_1 W_2)$, and however
-# many layers you stacked, the result would be linear.
+# $\sigma$ is an **activation**. Without one, the two matrices would act as one, since $x W_1 W_2 = x (W_1 W_2)$, and
+# the result would be linear however many layers you stacked.
 #
-# The paper uses $\operatorname{ReLU}(z) = \max(0, z)$. GPT and BERT use **GELU** (Hendrycks and Gimpel, 2016), $z$ times
-# the probability that a standard normal number is below $z$: a ReLU with its corner rounded off.
+# The paper uses $\operatorname{ReLU}(z) = \max(0, z)$. GPT and BERT use **GELU** (Hendrycks and Gimpel, 2016), $z$
+# times the probability that a standard normal number is below $z$. It looks like a ReLU with a rounded corner.
 #
 # $$\operatorname{GELU}(z) = z \cdot \tfrac12 \Big(1 + \operatorname{erf}\frac{z}{\sqrt2}\Big)
 #   \approx \tfrac12\, z \Big(1 + \tanh\big(\sqrt{2/\pi}\,(z + 0.044715\, z^3)\big)\Big)$$
@@ -1049,7 +1055,8 @@ def gradients_on_their_way_down():
 # The second form used to be faster, and models trained with it, such as GPT-2, still use it.
 
 # %% [markdown] tags=["slides"]
-# The $\sigma$ on S2's slide is not a sigmoid; it is any activation. S3 uses GELU, with a width of $4\, d_\text{model}$.
+# The $\sigma$ on S2's slide stands for any activation, not a sigmoid. S3 uses GELU, with a width of $4\,
+# d_\text{model}$.
 
 # %% [markdown]
 # ### Exercise 7 · GELU
@@ -1057,11 +1064,11 @@ def gradients_on_their_way_down():
 #
 # Write both forms. Torch's own GELU is not allowed; `torch.erf` and `torch.tanh` are.
 #
-# Shapes: `x` and the result have the same shape, whatever it is. `approximate` is a bool.
+# Shapes: `x` may have any shape, and the result has the same. `approximate` is a bool.
 
 # %% [markdown] tags=["fine-print"]
-# Two points are for the exact form and one more for the approximation. The gradient of `x` is compared too. Numbers may
-# be in double precision and as large as 60.
+# Two points are for the exact form and one more for the approximation. The check compares the gradient of `x` too.
+# Numbers may be in double precision and as large as 60.
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-gelu-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1082,10 +1089,10 @@ def gelu(x, approximate=False):
 
 
 # %% [markdown] tags=["reason"]
-# The error function is the normal distribution function in other units: from -1 to 1 instead of 0 to 1, hence the 1 and
-# the half, and stretched by √2. Far to the right GELU is x, far to the left it is 0; in between, the number decides how
-# much of itself gets through. The tanh form differs by less than a thousandth: little for one number, but visible after
-# twelve blocks, so use weights with the form they were trained with.
+# The error function is the normal distribution function, stretched by √2, and running from -1 to 1 instead of 0 to 1,
+# hence the 1 and the half. GELU is almost x for large x, and almost 0 for very negative x; in between, a part of x gets
+# through. The tanh form differs by less than a thousandth, which is little for one number but visible after twelve
+# blocks, so use the form that your weights were trained with.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-gelu-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.gelu")
@@ -1097,14 +1104,14 @@ check("heads_and_blocks.gelu", hidden=True)
 # ### Exercise 8 · The feed-forward network
 # `heads_and_blocks.feed_forward` · 3 points · about 12 minutes
 #
-# Write the whole module. The constructor creates two linear layers, `W_1` and `W_2`, both with a bias, and stores the
-# activation it is given as `activation`. `forward(x)` computes the formula and nothing else: no dropout.
+# Write the whole module. The constructor creates two linear layers, `W_1` and `W_2`, both with a bias, and stores its
+# argument `activation` under that name. `forward(x)` computes only the formula, without dropout.
 #
 # Shapes: `x` is `[..., d_model]`, and so is the result.
 
 # %% [markdown] tags=["fine-print"]
 # Two points are for ReLU and one more for a different activation. Gradients are compared (but never where the input of
-# ReLU is exactly 0). The check loads weights into `W_1` and `W_2` by these names.
+# ReLU is exactly 0). The check loads weights into `W_1` and `W_2` by name.
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-feed_forward-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1131,10 +1138,10 @@ class FeedForward(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# Whatever the constructor assigns to `self` belongs to the module, and its parameters are found under these names.
-# Attention only averages; here each token is changed on its own, with the same weights at every position. Without an
-# activation, the wide layer would gain nothing. With ReLU at the end instead of in the middle, the block could never add
-# a negative number to the residual: it could only push upwards.
+# The layers that the constructor assigns to `self` belong to the module, and torch finds their parameters under these
+# names. The network changes each token on its own, with the same weights at every position. Without an activation, the
+# wide layer would gain nothing. With ReLU at the end instead of in the middle, the block could never add a negative
+# number to the residual.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-feed_forward-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.feed_forward")
@@ -1181,23 +1188,23 @@ def bending_a_line():
 
 
 # %% [markdown] tags=["slides"]
-# S3's `hidden_dim`, which lesson 00 found to be an argument that nothing uses, was meant for this width. If you suspect that an
-# argument is unused, change it and see whether the parameter count moves.
+# S3's `hidden_dim`, an argument that nothing uses (lesson 00), was meant for this width. If you suspect that an
+# argument is unused, change it and see whether the parameter count changes.
 
 # %% [markdown]
 # ## 9. The transformer block
 #
-# An **encoder block** is two sublayers, each in its add & norm:
+# An **encoder block** has two sublayers, each in its own add & norm:
 #
 # 1. multi-head self-attention, in which tokens exchange information;
 # 2. the feed-forward network, which processes each token by itself.
 #
-# A block takes `[batch, tokens, d_model]` and returns the same shape, so you can **stack** as many as you can afford. The
-# paper stacks 6.
+# A block takes `[batch, tokens, d_model]` and returns the same shape, so you can **stack** as many blocks as you can
+# afford. The paper stacks 6.
 #
-# A block is a module made of modules: it receives its four parts and only determines their order. You can put in your
-# own, or torch's. If you use torch's `nn.MultiheadAttention` one day, watch out for two things: it returns a pair, the
-# output and the weights, and its masks are the opposite of ours: **True means "leave this out"**.
+# A block is a module made of modules: it receives its four parts and only determines their order. You can use your own
+# parts, or torch's. If you ever use torch's `nn.MultiheadAttention`, watch out for two things: it returns a pair, the
+# output and the weights, and its masks are the opposite of ours. **True means "leave this out"**.
 
 # %% [markdown] tags=["slides"]
 # At every line of its pseudocode S3 asks what the dimension of `x` is. The answer is always the same: `[batch, tokens, d_model]`.
@@ -1206,18 +1213,18 @@ def bending_a_line():
 # ### Exercise 9 · The encoder block
 # `heads_and_blocks.encoder_block` · 4 points · about 15 minutes
 #
-# The constructor is given; keep its names. Write `forward`: self-attention in the first add & norm, then the feed-forward
-# network in the second. An add & norm is called with `x` and its sublayer, `self.add_and_norm_1(x, sublayer)`, and hands
-# the sublayer *one* tensor. Attention takes more than one, so wrap it in a function of one. Torch's own encoder layer is
-# not allowed.
+# The constructor is given; keep its names. Write `forward`: self-attention in the first add & norm, then the
+# feed-forward network in the second. Call an add & norm with `x` and its sublayer, `self.add_and_norm_1(x, sublayer)`;
+# it passes the sublayer *one* tensor. Attention takes more than one, so wrap attention in a function of one tensor.
+# Torch's own encoder layer is not allowed.
 #
 # Shapes: `x` is `[batch, tokens, d_model]`, `mask` is boolean `[batch, tokens, tokens]` or None, as for multi-head
-# attention: for padding it is `[batch, 1, tokens]`. Every token may attend to at least one token. The result is
+# attention; for padding it is `[batch, 1, tokens]`. Every token may attend to at least one token. The result is
 # `[batch, tokens, d_model]`.
 
 # %% [markdown] tags=["fine-print"]
-# The check passes in its own parts, which are called like yours; it doesn't need your exercises above. Gradients are
-# compared, and so are the outputs at padding: don't treat it differently.
+# The check passes in its own parts, so it doesn't need your exercises above. It compares gradients, and outputs at
+# padding too, so don't treat padding differently.
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-encoder_block-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1250,10 +1257,10 @@ class EncoderBlock(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# Everything difficult is in the parts; only their order is left: the second line starts from the result of the first, not
-# from the input. The `lambda` turns attention, which takes three arguments, into a function of one tensor. It passes `y`
-# twice, not `x`, because in pre-norm the attention must read what add & norm hands it, the normalized `x`. You needn't
-# think about dropout, norm and the two orders here: add & norm does that.
+# Everything difficult is in the parts; only their order is left. The second line starts from the result of the first,
+# not from the input. The `lambda` turns attention, which takes three arguments, into a function of one tensor. It
+# passes `y` twice, not `x`, because in pre-norm the attention must read the normalized `x` that add & norm passes to
+# it. Add & norm handles dropout, norm and the two orders.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-encoder_block-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.encoder_block")
@@ -1273,8 +1280,8 @@ def encoder_block(d_model, heads, d_ff, dropout=0.0, norm_first=False):
 
 
 # %% [markdown]
-# *Inside* a block the shape changes, and then changes back. Take two sentences of five tokens, a `d_model` of 32, four
-# heads, and a `d_ff` of 128. **Write down the shape at every line**, then compare with the next cell.
+# *Inside* a block the shape changes, and then changes back. Take two sentences of five tokens, `d_model` 32, four
+# heads, and `d_ff` 128. **Write down the shape at every line**, then compare with the next cell.
 
 # %%
 shapes = {
@@ -1326,7 +1333,7 @@ def the_shape_at_every_line():
 
 
 # %% [markdown]
-# When a block does not work, one of these shapes is often wrong: print them.
+# When a block does not work, one of these shapes is often wrong, so print them.
 #
 # Walk through the block once more. Where do tokens meet? Which line grows with the square of the sentence length, and
 # which contains most of the parameters? Change the sizes, and see which shapes change.
@@ -1335,7 +1342,7 @@ def the_shape_at_every_line():
 show.block_walk()
 
 # %% [markdown]
-# And now your block, six times over.
+# Now stack six of your blocks.
 
 
 # %% tags=["demo"]
@@ -1351,10 +1358,10 @@ def the_same_shape_all_the_way_up():
 
 
 # %% [markdown]
-# Back to the matter of taste. We train twelve of your blocks on the collars of section 4, with Adam and a high learning
-# rate: in post-norm, in post-norm with a **warm-up** (the learning rate rises from 0 over the first 60 steps), and in
-# pre-norm. Everything else is equal, including the seed. Guessing gives a loss of log 4 = 1.39. What will the losses be
-# after 120 steps?
+# Is the order a matter of taste? We train twelve of your blocks on the collars of section 4, with Adam and a high
+# learning rate: in post-norm, in post-norm with a **warm-up** (the learning rate rises from 0 over the first 60 steps),
+# and in pre-norm. Everything else is equal, including the seed. Guessing gives a loss of log 4 = 1.39. What will the
+# losses be after 120 steps?
 
 # %%
 losses_after_120_steps = {"post-norm": None, "post-norm, warmed up": None, "pre-norm": None}
@@ -1396,7 +1403,7 @@ def post_norm_against_pre_norm():
     axes.axhline(math.log(4), color=show.GREY, linestyle=":", label="log 4: guessing")
     axes.set(xlabel="training step", ylabel="loss", ylim=(-0.05, 2.0), title="Twelve blocks, one learning rate")
     axes.legend(loc="upper right", ncols=2)
-    show.figure(drawn, "Training losses of twelve blocks: post-norm stays near guessing, and pre-norm falls towards 0.")
+    show.figure(drawn, "Training losses of twelve blocks: post-norm stays near guessing, and pre-norm falls toward 0.")
     for name, curve in curves.items():
         print(f"{name:21} mean loss of the last 10 steps: {sum(curve[-10:]) / 10:.2f}")
     for name, curve in curves.items():
@@ -1404,47 +1411,48 @@ def post_norm_against_pre_norm():
 
 
 # %% [markdown]
-# So it is not a matter of taste. In post-norm, twenty-four norms sit *on* the residual stream, and with this learning
-# rate the first steps throw the model somewhere from which it doesn't recover in time. On four seeds it ends between 0.9 and
-# 1.4, with the warm-up or without, and pre-norm at 0.01. Xiong et al. (2020) find the cause near the output, where the two
-# orders differed in section 7: there, post-norm's gradients are as large in a deep model as in a shallow one, and a large
-# step does harm. In pre-norm the stream is clear from end to end. (With fewer blocks and a longer warm-up, post-norm trains
-# well, as the paper's own model did: it had six, and 4,000 steps. The next lesson returns to it.)
+# So the order is not a matter of taste. In post-norm, twenty-four norms sit *on* the residual stream, and with this
+# learning rate the first steps throw the model so far off that it doesn't recover in time. On four seeds its loss ends
+# between 0.9 and 1.4, with or without the warm-up, and pre-norm's at 0.01. Xiong et al. (2020) find the cause near the
+# output, where the two orders differed in section 7: there, post-norm's gradients are as large in a deep model as in a
+# shallow one, so a large step does harm. In pre-norm, the stream has no norms on it. (With fewer blocks and a longer
+# warm-up, post-norm trains well: the paper's own model had six blocks and 4,000 steps of warm-up. The next lesson
+# returns to warm-up.)
 #
 # ### Exercise 10 · In your own words
 # `heads_and_blocks.why_residual` · 2 points, read by a person · about 10 minutes
 #
 # A fellow student has stacked 24 blocks whose sublayers are `x = norm(sublayer(x))`, without adding `x`. The loss stays
 # at chance level. Somebody advises: "Raise the learning rate: the gradients are too small." Explain, with your
-# measurements from section 7, why that won't work, and what adding `x` changes for the gradient and for what a block can
-# compute. Then say which order you would choose for 24 blocks, and at what price. Write four to six sentences.
+# measurements from section 7, why that won't work, and what adding `x` changes for the gradient and for what a block
+# can compute. Then say which order you would choose for 24 blocks, and what it costs. Write four to six sentences.
 #
 # Learning on your own? Once you have written yours,
 # `solution("heads_and_blocks.why_residual")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "heads_and_blocks-why_residual-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# Without residual connections, the gradient shrinks by a factor at every block: in section 7 the first of twelve blocks
-# got less than a millionth of the last one's. One learning rate can't suit both ends: large enough for the first block,
-# it is many orders of magnitude too large for the last. Adding x puts a 1 into the derivative of every block, so the
-# gradient has a path on which nothing shrinks it. And a block only has to compute a change: to pass on its input it can
-# return 0, where before it had to learn the identity. For 24 blocks I would put the norm first: in section 9 post-norm
-# was stuck at half this depth with a learning rate at which pre-norm learned. The price is one more norm at the end, and
-# last blocks that contribute little to the grown stream; post-norm with a warm-up and a smaller learning rate is the
-# alternative.
+# Without residual connections, the gradient shrinks by a factor at every block: in section 7, the gradient at the first
+# of twelve blocks was less than a millionth of that at the last. One learning rate can't suit both ends: if it is large
+# enough for the first block, it is many orders of magnitude too large for the last. Adding x puts a 1 into the
+# derivative of every block, so the gradient has a path on which nothing shrinks it. And a block only has to compute a
+# change: it can return 0 to pass on its input, instead of learning the identity. For 24 blocks I would put the norm
+# first: in section 9, post-norm was stuck at half this depth with a learning rate at which pre-norm learned. The price
+# is one more norm at the end, and last blocks that contribute little to a stream that has grown; the alternative is
+# post-norm with a warm-up and a smaller learning rate.
 #
-# *(One point: the gradient falls by a factor for each block, so no single learning rate fits, and the added x gives it a path
-# with a derivative of 1; half without the learning rate. One point: what a block computes becomes a change, or 0, and a choice
-# between pre-norm and post-norm with its price.)*
+# *(One point for the gradient: it falls by a factor for each block, so no single learning rate fits, and the added x
+# gives it a path with a derivative of 1; half without the learning rate. One point for what a block computes, a change
+# or 0, and a choice between pre-norm and post-norm with its price.)*
 
 # %% [markdown]
 # ## 10. Classifying sentences
 #
-# What is a stack of blocks good for? Text classification, for one. You know the cheapest method from lesson 00: the **bag
-# of embeddings**, one vector for each word, their mean, a linear layer. But *the dog chased the cat* and *the cat chased
-# the dog* give the same bag.
+# What is a stack of blocks good for? Text classification, for one. You know the cheapest method from lesson 00: the
+# **bag of embeddings**, with one vector for each word, their mean, and a linear layer. But *the dog chased the cat* and
+# *the cat chased the dog* give the same bag.
 #
-# Is it news? *Dog bites mouse* is not; *mouse bites dog* is. A sentence is **news** if the smaller animal does something
-# to the larger one. Half the sentences are in the passive.
+# *Dog bites mouse* is not news, but *mouse bites dog* is. Here, a sentence is **news** if the smaller animal does
+# something to the larger one. Half the sentences are passive.
 
 # %%
 ANIMALS = ["mouse", "cat", "dog", "horse", "elephant"]  # by size
@@ -1479,9 +1487,9 @@ for row, is_news in zip(ids.tolist(), news.tolist(), strict=True):
 
 # %% [markdown]
 # Compare the bag with an encoder: an input layer (token and your learned positions, layer norm, dropout), two of your
-# blocks, and then *the same* mean and linear layer. Both leave padding out of the mean.
+# blocks, and then *the same* mean and linear layer. Both models leave padding out of the mean.
 #
-# How often will each be right on new headlines?
+# How often will each model be right on new headlines?
 
 # %%
 right_on_new_headlines = {"bag of embeddings": None, "encoder": None}  # in %
@@ -1594,18 +1602,18 @@ def is_it_news():
 
 
 # %% [markdown]
-# The bag *cannot* do better: each sentence has a twin with the same words and the other label, and the bag gives both the
-# same number, which is right for only one of them. The encoder finds out who comes first, whether there is a *by*, and
-# who is larger. It needs about forty times the parameters and more time per step; where order does not matter, the bag is
+# The bag *cannot* do better: each sentence has a twin with the same words and the other label, and the bag gives both
+# the same answer, which is right for only one of them. The encoder learns who comes first, whether there is a *by*, and
+# who is larger. It needs about forty times the parameters and more time per step; if order does not matter, the bag is
 # the better bargain.
 
 # %% [markdown] tags=["slides"]
-# The exercise and its input layer come from S3, whose mean counts padding (lesson 00).
+# The task and its input layer come from S3, whose mean includes padding (lesson 00).
 
 # %% [markdown]
 # ## 11. What it costs
 #
-# Where are a block's parameters? Ask of each step whether it has anything to learn.
+# Where are a block's parameters? Ask for each step whether it has anything to learn.
 #
 # - **Attention** itself, without its projections: $\operatorname{softmax}(q k^\top / \sqrt{d_\text{head}})\, v$.
 # - The **projections** $W_q$, $W_k$, $W_v$ and $W_o$: linear layers from `d_model` to `d_model`.
@@ -1614,8 +1622,8 @@ def is_it_news():
 #
 # A linear layer from $a$ to $b$ numbers has $a \cdot b$ weights and $b$ biases.
 #
-# Before you count, predict: how many times as many parameters does a block have with 8 heads as with 1? And what share of
-# them is in its feed-forward network, at the paper's sizes?
+# Predict before you count: by what factor does a block's number of parameters change from 1 head to 8? And what share
+# of the parameters is in the feed-forward network, at the paper's sizes?
 
 # %%
 times_the_parameters_with_8_heads = None  # 1 would mean the same number
@@ -1649,9 +1657,9 @@ def block_parameters(d_model, heads, d_ff):
 
 
 # %% [markdown] tags=["reason"]
-# Attention has no parameters of its own: scores, softmax and average are fixed arithmetic. The heads share the four
-# projections in slices, so `heads` does not occur in the count. Be careful with biases: the first layer has `d_ff` of
-# them, the second `d_model`.
+# Attention has no parameters of its own: scores, softmax and average are fixed arithmetic. Each head gets a slice of
+# the four projections, so `heads` does not occur in the count. Be careful with biases: the first layer has `d_ff`
+# biases, the second `d_model`.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-count_parameters-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.count_parameters")
@@ -1679,16 +1687,18 @@ def counted_and_built():
 
 
 # %% [markdown]
-# The number of heads changes nothing. And two thirds of a block's parameters are in its feed-forward network, although
-# everybody talks about attention.
+# The number of heads does not change the count. And two thirds of a block's parameters are in its feed-forward network,
+# although everybody talks about attention.
 #
 # People say three things about transformers that don't seem to agree: they have **few parameters**, they come at a
-# **large computational cost**, and they are **faster to train**. Put numbers on all three, for one block of yours, one
-# recurrent layer (a GRU), and one linear layer that sees all tokens of the sentence at once. There are $n^2$ pairs of
-# tokens. From how many tokens on will comparing them be most of a block's work, at a `d_model` of 64?
+# **large computational cost**, and they are **faster to train**. The next cell puts numbers on all three, for one of
+# your blocks, one recurrent layer (a GRU), and one linear layer that sees all tokens of the sentence at once. A
+# sentence of $n$ tokens has $n^2$ pairs. At how many tokens does comparing pairs become most of a block's work, with a
+# `d_model` of 64?
 
 # %% [markdown] tags=["slides"]
-# *Few parameters* is S2's, in its comparison with recurrent networks; *large computational cost* S1's; *faster to train* S4's.
+# S2 says *few parameters*, in its comparison with recurrent networks; S1 says *large computational cost*, and S4
+# *faster to train*.
 
 # %%
 comparisons_are_most_of_the_work_from = None  # tokens
@@ -1738,34 +1748,35 @@ def the_bill():
 # %% [markdown]
 # All three claims are right, each about something different.
 #
-# - **Few parameters**: few for what a block sees. It has as many for 8 tokens as for 512, and so does the GRU (which has
-#   even fewer). A single layer over the whole sentence grows with the *square* of the number of tokens.
-# - **Large computational cost**: parameters are not work. Every token passes through all of them, and every token meets
-#   every other, which costs $n^2$ operations and adds no parameters. The last column shows where that becomes most of the
-#   work.
-# - **Faster to train**: more work, but without waiting. All tokens of a sentence go through the block at once, while the
-#   GRU takes them one after another. How much that helps depends on the device; the right-hand picture was measured on
-#   yours.
+# - **Few parameters**: a block has as many for 8 tokens as for 512, and so does the GRU (which has even fewer). A
+#   single layer over the whole sentence grows with the *square* of the number of tokens.
+# - **Large computational cost**: few parameters can mean a lot of work. Every token passes through all of them, and
+#   attention compares every token with every other, which takes $n^2$ operations but no parameters. The last column
+#   shows where these comparisons become most of the work.
+# - **Faster to train**: a block does more work, but without waiting. All tokens of a sentence go through the block at
+#   once, while the GRU takes them one after another. How much that helps depends on the device; the picture on the
+#   right shows yours.
 #
 # ## What you have now
 #
-# The whole encoder of a transformer: projections that learn what to look for, heads that look for several things, the
-# norm, dropout and residual connections that allow depth, and a feed-forward network that works on each token. You have
-# seen heads divide the work, and a norm on the residual stream stop twelve blocks from learning.
+# You have the whole encoder of a transformer: projections that learn what to look for, heads that look for several
+# things, the norm, dropout and residual connections that allow depth, and a feed-forward network that works on each
+# token. You have seen that heads divide the work, and that norms on the residual stream can keep twelve blocks from
+# learning.
 
 # %% [markdown]
 # ## Stretch · Take a head away
 #
 # For no points.
 #
-# 1. Give the collars five questions (the token **two** positions before), and the model four heads. Which pattern suffers, and
-#    is it the same with other seeds? How many heads are needed if two questions have the same answer?
-# 2. Train four heads, then set one of them to zero before `W_o`. Which question breaks, and by how much? Predict it from the
-#    picture of section 4.
-# 3. Do the same to `published`: set the columns of `W_o` that belong to the head for the token before to 0 (in
+# 1. Add a fifth question to the collars (the token **two** positions before), and keep four heads. Which pattern
+#    suffers, and is it the same with other seeds? How many heads do you need if two questions have the same answer?
+# 2. Train four heads, then set one of them to zero before `W_o`. Which question breaks, and by how much? Predict this
+#    from the picture in section 4.
+# 3. Do the same to `published`: find the head for the token before, set its columns of `W_o` to 0 (in
 #    `published.bert.blocks[0].self_attention.W_o.weight`), and measure how far the vectors of a sentence move
-#    (`published.states`). Is that head worth more than one that rests on the attention sink?
-# 4. Train twelve post-norm blocks at a learning rate of your choice: how small must it be for them to learn without
+#    (`published.states`). Do they move more than if you remove a head that uses the attention sink?
+# 4. Train twelve post-norm blocks at several learning rates. How small must the rate be for them to learn without
 #    warm-up?
 
 # %%
@@ -1780,8 +1791,8 @@ def the_bill():
 # - **self-attention**: attention whose queries, keys and values come from the same tokens.
 # - **cross-attention**: attention whose queries come from one sequence, the target, and whose keys and values come from
 #   another, the source or memory.
-# - **head**: one attention on a part of the projected vectors, with its own weights.
-# - **multi-head attention**: several heads side by side, their outputs concatenated and mixed by $W_o$.
+# - **head**: one attention on its part of the projected vectors, with its own weights.
+# - **multi-head attention**: several heads side by side, with their outputs concatenated and mixed by $W_o$.
 # - **attention sink**: a token without content, often the first, where heads park attention that they have no use for.
 # - **layer norm**: each token's vector standardized over its own numbers, then scaled by $\gamma$ and shifted by $\beta$.
 # - **dropout**: in training, activations are set to 0 with probability p, and the others are divided by 1 - p.
@@ -1799,5 +1810,5 @@ def the_bill():
 # %% [markdown]
 # ## What comes next
 #
-# Lesson 05: the other half. A *decoder* block has one more sublayer, the cross-attention that you have already written, and a
-# causal mask. Then *the cat danced* becomes *die Katze tanzte*.
+# Lesson 05 builds the other half. A *decoder* block has one more sublayer, the cross-attention that you have already
+# written, and a causal mask. Then *the cat danced* becomes *die Katze tanzte*.
