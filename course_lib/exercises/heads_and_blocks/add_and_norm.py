@@ -42,9 +42,8 @@ def _add_and_norm_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
             x = FOUR_NUMBERS_A_WORD
             yield _add_and_norm_case(f"{B.name} with four numbers, {order}", x, generator, norm_first)
         for kind in kinds(generator):
-            tokens, other = kind.sizes(2)
-            x = kind.normal(tokens, kind.d_head() + (0 if kind.ones else other))
-            yield _add_and_norm_case(f"{kind.name}, {order}", x, generator, norm_first)
+            (tokens,) = kind.sizes(1)
+            yield _add_and_norm_case(f"{kind.name}, {order}", kind.normal(tokens, kind.d_head()), generator, norm_first)
         x = torch.randn(4, generator=generator)
         yield _add_and_norm_case(f"a single vector, {order}", x, generator, norm_first)
 
