@@ -261,10 +261,10 @@ def which_tokens_notice():
 # Without a mask, no vector changes. With the mask, the vectors of *Katze* and *die* change, but *tanzte* keeps its own.
 # Attention is no longer equivariant.
 #
-# The mask reveals a little: a token's vector depends on *which* tokens came before it, but not on their order. (In a
-# second layer, the vector of *tanzte* would change too, because those of *die* and *Katze* already have. Decoders
-# without position encodings do learn positions from the mask; see Haviv et al. 2022, "Transformer Language Models
-# without Positional Encodings Still Learn Positional Information". Section 9 measures how much.)
+# The mask reveals a little about order: a token's vector depends on *which* tokens came before it, but not on their
+# sequence. (In a second layer, the vector of *tanzte* would change too, because those of *die* and *Katze* already
+# have. Decoders without position encodings do learn positions from the mask; see Haviv et al. 2022, "Transformer
+# Language Models without Positional Encodings Still Learn Positional Information". Section 9 measures how much.)
 #
 # A recurrent network gets the order for free, because it reads one token after another. Attention gave that up to read
 # all tokens at once, and **position encodings** restore what was lost.
@@ -472,10 +472,10 @@ def sinusoidal_encoding(length, d_model, device=None):
 
 # %% [markdown] tags=["reason"]
 # Wavelengths grow from 2π toward 10000 · 2π in a geometric series. Sine and cosine together tell you where a hand
-# points; a sine alone takes each value twice in every turn. The two must share an angle: otherwise they are not one
-# hand, and the shift of the next exercise is not a rotation. The formula's 2i is the even dimension itself, so if you
-# step by 2 and then double, you count the 2 twice. Putting all sines first gives the same encoding with its columns in
-# a different order.
+# points; a sine alone takes each value twice in every turn. Sine and cosine must share an angle: otherwise they are not
+# one hand, and the shift of the next exercise is not a rotation. The formula's 2i is the even dimension itself, so if
+# you step by 2 and then double, you count the 2 twice. Putting all sines first gives the same encoding with its columns
+# in a different order.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-sinusoidal_encoding-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("positions.sinusoidal_encoding")
@@ -611,7 +611,7 @@ def who_chased_whom():
 # $$\text{encoding}_{pos + k} = M_k\, \text{encoding}_{pos} \qquad \text{for every } pos .$$
 #
 # Take one clock with frequency $\omega$. A shift by $k$ tokens turns its hand by $b = \omega k$, wherever the hand
-# points. With $a = \omega\, pos$, trigonometry tells you how its sine and cosine change:
+# points. With $a = \omega\, pos$, trigonometry tells you how the sine and cosine change:
 #
 # $$\begin{aligned}
 # \sin(a + b) &= \phantom{-}\cos b\, \sin a + \sin b\, \cos a \\
@@ -679,8 +679,8 @@ check("positions.shift_matrix", hidden=True)
 
 # %% [markdown]
 # Can one matrix shift *every* position? Let **least squares**, a method that knows nothing about sines, find that
-# matrix. It gets the encodings of the first thirty tokens, each paired with the next token's, and finds the matrix that
-# best takes one to the other. Will that matrix still be right at token 1999, to two decimals?
+# matrix. Least squares gets the encodings of the first thirty tokens, each paired with the next token's, and finds the
+# matrix that best takes one to the other. Will that matrix still be right at token 1999, to two decimals?
 
 # %%
 right_at_token_1999 = None  # True or False
@@ -709,8 +709,8 @@ def found_without_trigonometry():
 # %% [markdown]
 # The matrix found from thirty tokens moves token 1999, too.
 #
-# Here is a shift on clocks: blue is a token, orange the token a hundred positions later. Both hands turn, but the
-# **angle between them** never changes. The four angles determine all of $M_{100}$. The second slider changes the
+# These clocks show such a shift: blue is a token, and orange the token a hundred positions later. Both hands turn, but
+# the **angle between them** never changes. The four angles determine all of $M_{100}$. The second slider changes the
 # hundred, and with it the matrix and the dot product, which is the same for every token.
 
 
@@ -747,7 +747,7 @@ def a_head_that_looks_two_tokens_back():
 
 
 # %% [markdown]
-# (The first two tokens look for positions -2 and -1, and get the nearest instead.)
+# (The first two tokens look for positions -2 and -1, and find the nearest instead.)
 #
 # ## 7. Learned positions
 #
@@ -834,9 +834,9 @@ def one_token_too_long():
 # %% [markdown]
 # ### A trained table
 #
-# A learned table starts without any sines. What does training make of it? The published model all-MiniLM-L6-v2, whose
-# word embeddings you saw in lesson 00, also has a table of 512 positions. We draw the cosines of all pairs of its first
-# 64 rows as a matrix, next to that of your sinusoids.
+# A learned table starts as random numbers. What does training turn it into? The published model all-MiniLM-L6-v2, whose
+# word embeddings you saw in lesson 00, also has a table of 512 positions. We take its first 64 rows and draw the
+# cosines of all pairs, next to those of your sinusoids.
 #
 # **Predict first.** Which rows of the published table are more alike, on average: those 3 tokens apart, or those 5 apart?
 
@@ -1013,9 +1013,9 @@ def four_slopes():
 
 
 # %% [markdown]
-# The last two lines of output are nearly equal: the steepest head gives a token at position 499 the same view as one at
-# position 11. In lesson 12, your shift matrix becomes the other well-known way to make scores depend only on distance,
-# rotary positions.
+# The last two lines of output are nearly equal: the steepest head treats a token at position 499 like one at position
+# 11. In lesson 12, your shift matrix becomes the other well-known way to make scores depend only on distance, rotary
+# positions.
 #
 # ## 9. Past the trained length
 #
@@ -1163,8 +1163,8 @@ def past_the_trained_length():
 # slow clocks moved over a small part of their circle, so the weights never learned to read the rest. In section 9,
 # models with sinusoids were perfect on the 16 positions of their training and far from it on the next 48, differently
 # in each run, although a head made by hand from the same encoding was right everywhere. I would measure the loss by
-# position on texts much longer than 512 tokens, for several seeds. I would compare it with the loss within the first
-# 512 tokens, and with the same model given only the last 512. If the model does worse with the longer context, it does
+# position on texts much longer than 512 tokens, for several seeds. I would compare it with the loss within the trained
+# 512, and with the same model given only the last 512 tokens. If the model does worse with the longer context, it does
 # not use what it is given.
 #
 # *(One point for the difference between defined and learned, with evidence from section 9: the trained models or the
@@ -1207,8 +1207,8 @@ def past_the_trained_length():
 # - **Absolute and relative position**: where a token is, and how far one token is from another.
 # - **Learned positions**: a table of vectors, one for each position, trained with the rest of the model.
 # - **Context length**: how many positions a model has.
-# - **ALiBi**: attention with linear biases: scores fall with the distance to the key, with a different slope for each
-#   head.
+# - **ALiBi**: attention with linear biases, in which scores fall with the distance to the key, with a different slope
+#   for each head.
 # - **Least squares**: finds the matrix with the smallest sum of squared errors.
 # - **Eigenvalue**: the number by which a matrix multiplies a vector whose direction it keeps; a rotation by $b$ has
 #   two, the complex numbers $\cos b \pm i \sin b$.

@@ -118,8 +118,8 @@ transportation = torch.tensor([[1.0], [0.0], [0.0], [0.0]])  # for the keys
 # The third matrix determines what a token hands over once a query finds it, which may differ from what the query looked
 # for.
 #
-# In **self-attention** all three come from the same sentence. In **cross-attention** the queries come from one sentence, $x$,
-# and keys *and* values from another, the memory:
+# In **self-attention**, queries, keys and values come from the same sentence. In **cross-attention** the queries come
+# from one sentence, $x$, and keys *and* values from another, the memory:
 #
 # $$q = x\, W_q, \qquad k = \text{memory}\; W_k, \qquad v = \text{memory}\; W_v .$$
 #
@@ -199,9 +199,9 @@ def station_asks_for_transport():
 # may find who does something, another to whom, and a third what the last token was. Section 4 shows heads learning
 # this.
 #
-# Don't $h$ heads cost $h$ times as much? No, they divide the work. Project a token's `d_model` numbers as before, and
-# then **split** them into parts of $d_\text{head} = d_\text{model} / h$: head 0 gets the first part of every query, key
-# and value, head 1 the second, and so on. In the paper, 512 numbers become 8 heads of 64.
+# Don't $h$ heads cost $h$ times as much? No, because the heads divide the work. Project a token's `d_model` numbers as
+# before, and then **split** them into parts of $d_\text{head} = d_\text{model} / h$: head 0 gets the first part of
+# every query, key and value, head 1 the second, and so on. In the paper, 512 numbers become 8 heads of 64.
 #
 # In tensors: `[batch, tokens, d_model]` becomes `[batch, heads, tokens, d_head]`. The heads come *before* the tokens, so
 # that each head has its own matrix `[tokens, d_head]`, and attention can treat the heads as a batch.
@@ -296,8 +296,8 @@ def heads_side_by_side():
 #   \text{out} = \operatorname{Concat}(\text{head}_1, \dots, \text{head}_h)\, W_o .$$
 #
 # $W_q^i$ is the $i$-th group of $d_\text{head}$ columns of $W_q$, so projecting with the whole $W_q$ and then splitting
-# gives the same result. **Concat** puts the heads' outputs side by side again, `d_model` numbers per token. And $W_o$
-# mixes these outputs; until then, the heads share no information.
+# gives the same result. **Concat** puts the heads' outputs side by side again, `d_model` numbers per token. $W_o$ mixes
+# these outputs; until then, the heads share no information.
 
 # %% [markdown] tags=["slides"]
 # S1 expands the formula on its slide to $\operatorname{softmax}\big(\frac{1}{d_k} (Q W_i^Q)(K W_i^K)\big)\, V W_i^V$.
@@ -411,7 +411,7 @@ check("heads_and_blocks.multi_head_attention", hidden=True)
 # %% [markdown]
 # ## 4. Four heads, four things
 #
-# Do heads really learn different patterns? Here is a task that shows it.
+# Do heads really learn different patterns? Here is a task that tests this.
 #
 # A sentence is a jumble of four words, each used twice. Every word wears a **collar** in one of four colors. At every
 # token the model must name the colors of four other collars:
@@ -665,8 +665,8 @@ if published is not None:
 # Sinks*](https://arxiv.org/abs/2309.17453)). No head specializes in the **same** word elsewhere; at best, a few heads
 # give it a fifth of their attention.
 #
-# See for yourself: look for the line below the diagonal in layer 1, the line above it in layer 2, the sink, and
-# something that we didn't measure. (Layers and heads are numbered from 1, as above.)
+# Look for the line below the diagonal in layer 1, the line above it in layer 2, the sink, and something that we didn't
+# measure. (Layers and heads are numbered from 1, as above.)
 
 # %% tags=["demo"]
 if published is None:
@@ -1043,8 +1043,8 @@ def gradients_on_their_way_down():
 # $$\operatorname{FFN}(x) = \sigma(x\, W_1 + b_1)\, W_2 + b_2 .$$
 #
 # $W_1$ widens the vector, usually to $4\, d_\text{model}$ (in the paper from 512 to 2048), and $W_2$ narrows it again.
-# $\sigma$ is an **activation**. Without one, the two matrices would act as one, since $x W_1 W_2 = x (W_1 W_2)$, and
-# the result would be linear however many layers you stacked.
+# $\sigma$ is an **activation**. Without an activation, the two matrices would act as one, since $x W_1 W_2 = x (W_1
+# W_2)$, and the result would be linear however many layers you stacked.
 #
 # The paper uses $\operatorname{ReLU}(z) = \max(0, z)$. GPT and BERT use **GELU** (Hendrycks and Gimpel, 2016), $z$
 # times the probability that a standard normal number is below $z$. It looks like a ReLU with a rounded corner.
@@ -1215,8 +1215,8 @@ def bending_a_line():
 #
 # The constructor is given; keep its names. Write `forward`: self-attention in the first add & norm, then the
 # feed-forward network in the second. Call an add & norm with `x` and its sublayer, `self.add_and_norm_1(x, sublayer)`;
-# it passes the sublayer *one* tensor. Attention takes more than one, so wrap attention in a function of one tensor.
-# Torch's own encoder layer is not allowed.
+# it passes the sublayer *one* tensor. Attention takes more than one tensor, so wrap it in a function of one. Torch's
+# own encoder layer is not allowed.
 #
 # Shapes: `x` is `[batch, tokens, d_model]`, `mask` is boolean `[batch, tokens, tokens]` or None, as for multi-head
 # attention; for padding it is `[batch, 1, tokens]`. Every token may attend to at least one token. The result is
@@ -1335,8 +1335,8 @@ def the_shape_at_every_line():
 # %% [markdown]
 # When a block does not work, one of these shapes is often wrong, so print them.
 #
-# Walk through the block once more. Where do tokens meet? Which line grows with the square of the sentence length, and
-# which contains most of the parameters? Change the sizes, and see which shapes change.
+# Walk through the block again. Where do tokens meet? Which line grows with the square of the sentence length, and which
+# contains most of the parameters? Change the sizes, and see which shapes change.
 
 # %% tags=["demo"]
 show.block_walk()
@@ -1411,7 +1411,7 @@ def post_norm_against_pre_norm():
 
 
 # %% [markdown]
-# So the order is not a matter of taste. In post-norm, twenty-four norms sit *on* the residual stream, and with this
+# The order is not a matter of taste. In post-norm, twenty-four norms sit *on* the residual stream, and with this
 # learning rate the first steps throw the model so far off that it doesn't recover in time. On four seeds its loss ends
 # between 0.9 and 1.4, with or without the warm-up, and pre-norm's at 0.01. Xiong et al. (2020) find the cause near the
 # output, where the two orders differed in section 7: there, post-norm's gradients are as large in a deep model as in a
@@ -1687,12 +1687,12 @@ def counted_and_built():
 
 
 # %% [markdown]
-# The number of heads does not change the count. And two thirds of a block's parameters are in its feed-forward network,
+# The number of heads does not change the count. Two thirds of a block's parameters are in its feed-forward network,
 # although everybody talks about attention.
 #
 # People say three things about transformers that don't seem to agree: they have **few parameters**, they come at a
-# **large computational cost**, and they are **faster to train**. The next cell puts numbers on all three, for one of
-# your blocks, one recurrent layer (a GRU), and one linear layer that sees all tokens of the sentence at once. A
+# **large computational cost**, and they are **faster to train**. The next cell puts numbers on all three claims, for
+# one of your blocks, one recurrent layer (a GRU), and one linear layer that sees all tokens of the sentence at once. A
 # sentence of $n$ tokens has $n^2$ pairs. At how many tokens does comparing pairs become most of a block's work, with a
 # `d_model` of 64?
 
@@ -1750,7 +1750,7 @@ def the_bill():
 #
 # - **Few parameters**: a block has as many for 8 tokens as for 512, and so does the GRU (which has even fewer). A
 #   single layer over the whole sentence grows with the *square* of the number of tokens.
-# - **Large computational cost**: few parameters can mean a lot of work. Every token passes through all of them, and
+# - **Large computational cost**: few parameters can mean a lot of work. Every token passes through all parameters, and
 #   attention compares every token with every other, which takes $n^2$ operations but no parameters. The last column
 #   shows where these comparisons become most of the work.
 # - **Faster to train**: a block does more work, but without waiting. All tokens of a sentence go through the block at
@@ -1791,15 +1791,15 @@ def the_bill():
 # - **self-attention**: attention whose queries, keys and values come from the same tokens.
 # - **cross-attention**: attention whose queries come from one sequence, the target, and whose keys and values come from
 #   another, the source or memory.
-# - **head**: one attention on its part of the projected vectors, with its own weights.
+# - **head**: one attention, with its own weights, on its part of the projected vectors.
 # - **multi-head attention**: several heads side by side, with their outputs concatenated and mixed by $W_o$.
 # - **attention sink**: a token without content, often the first, where heads park attention that they have no use for.
 # - **layer norm**: each token's vector standardized over its own numbers, then scaled by $\gamma$ and shifted by $\beta$.
 # - **dropout**: in training, activations are set to 0 with probability p, and the others are divided by 1 - p.
 # - **residual connection**: a layer's output is added to its input instead of replacing it.
 # - **residual stream**: what the residual connections carry from block to block; each sublayer reads it and adds to it.
-# - **add & norm**: residual connection and layer norm around one sublayer.
-# - **post-norm**, **pre-norm**: the norm after the addition, or before the sublayer.
+# - **add & norm**: a residual connection and a layer norm around one sublayer.
+# - **post-norm**, **pre-norm**: with the norm after the addition, or before the sublayer.
 # - **activation**: the function between two linear layers that keeps them from collapsing into one; also a number inside
 #   a network, as opposed to a weight.
 # - **GELU**: an activation, $z$ times the probability that a standard normal number is below $z$.

@@ -191,7 +191,7 @@ EXERCISE = Exercise(
                 (_JOINED, f"dropout({_JOINED})"),
             ),
             input_dropped=(
-                "Your answer applies dropout to the sublayer's input. Apply it to the output: dropout(sublayer(...)).",
+                "Your answer applies dropout to the sublayer's input. Drop from the output: dropout(sublayer(...)).",
                 _UNDROPPED,
                 ("sublayer(read)", "sublayer(dropout(read))"),
             ),

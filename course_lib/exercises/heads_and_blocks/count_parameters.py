@@ -123,8 +123,8 @@ EXERCISE = Exercise(
                 ("attention = 0", "attention = 4 * (d * d + d)"),
             ),
             projections_as_attention=(
-                "Your answer counts all projections as attention. Count them as projections: softmax(q kᵀ / √d_head) v "
-                "itself learns nothing.",
+                "Your answer counts all projections as attention. Count 0 for attention, because softmax(q kᵀ / "
+                "√d_head) v itself learns nothing.",
                 ("attention = 0", "attention = 4 * (d * d + d)"),
                 (_PROJECTIONS, "0"),
             ),
@@ -190,7 +190,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "without_names",
-            "Your answer lacks the names of the four counts. Return them by name, in a dict.",
+            "Your answer lacks the names of the four counts. Return the counts by name, in a dict.",
             lambda d_model, heads, d_ff: tuple(heads_and_blocks.block_parameters(d_model, heads, d_ff).values()),
         ),
     ),

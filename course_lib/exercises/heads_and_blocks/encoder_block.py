@@ -134,7 +134,7 @@ EXERCISE = Exercise(
             "outline",
             "Define a function of `y` that returns the self-attention of `y` to `y` under `mask`.\n"
             "Pass `x` and this function to the first add & norm.\n"
-            "Pass its result, and the feed-forward network itself, to the second add & norm.\n"
+            "Pass the result of that, and the feed-forward network itself, to the second add & norm.\n"
             "Return the result.",
             answers=("second_residual_from_the_start", "no_residuals", "feed_forward_left_out"),
         ),
@@ -169,7 +169,8 @@ EXERCISE = Exercise(
                 ("return whole", "return x + whole"),
             ),
             second_residual_from_the_start=(
-                "Your answer passes the block's input to the second add & norm. Pass it the first add & norm's result.",
+                "Your answer passes the block's input to the second add & norm. Pass the result of the first add & "
+                "norm instead.",
                 ("half, self.feed_forward", "x, self.feed_forward"),
             ),
             network_reads_the_start=(

@@ -133,8 +133,8 @@ EXERCISE = Exercise(
         ),
         *_slips(
             no_activation=(
-                "Your answer has no activation, so its two linear layers can only do what a single one can. Put a "
-                "ReLU between them.",
+                "Your answer has no activation, so its two linear layers can only do what a single layer can. Put a "
+                "ReLU between the layers.",
                 (_BENT, "hidden"),
             ),
             activation_at_the_end=(

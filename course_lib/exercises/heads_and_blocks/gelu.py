@@ -155,11 +155,11 @@ EXERCISE = Exercise(
         *_slips_nearly(
             never_nearly=(
                 "Your answer ignores `approximate` and is always exact. If `approximate` is True, use the formula "
-                "with tanh: weights trained with one formula need the same one later.",
+                "with tanh: weights trained with one formula need the same formula later.",
                 ("if approximate", "if False"),
             ),
             cube_left_out=(
-                "Your approximation lacks 0.044715 x³. Add it to x before you multiply by √(2/π).",
+                "Your approximation lacks 0.044715 x³. Add this term to x before you multiply by √(2/π).",
                 (" + 0.044715 * x**3", ""),
             ),
             square_for_cube=("Your approximation uses x². Use x³.", ("x**3", "x**2")),

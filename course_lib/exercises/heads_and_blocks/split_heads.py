@@ -134,7 +134,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "pieces_not_stacked",
-            "Your answer is a tuple of parts, one per head. Make them one tensor: torch.stack(parts, dim=1).",
+            "Your answer is a tuple of parts, one per head. Combine the parts into one tensor: torch.stack(parts, "
+            "dim=1).",
             lambda x, heads: x.chunk(heads, dim=-1),
         ),
         Misconception(

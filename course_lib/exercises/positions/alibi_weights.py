@@ -128,7 +128,8 @@ EXERCISE = Exercise(
     misconceptions=(
         *_slips(
             distance_rewarded=(
-                "Your answer gives distant keys higher scores. Subtract slope times distance: it is a penalty.",
+                "Your answer gives distant keys higher scores. Subtract slope times distance, because distance is a "
+                "penalty.",
                 ("scaled - slope", "scaled + slope"),
             ),
             slopes_from_zero=(
@@ -180,7 +181,7 @@ EXERCISE = Exercise(
                 ("distance < 0", "distance <= 0"),
             ),
             one_slope_for_all=(
-                "Your answer gives all heads the first slope. Give each head its own: 2^(-8h / heads).",
+                "Your answer gives all heads the first slope. Give each head its own slope: 2^(-8h / heads).",
                 ("slope[:,", "slope[:1,"),
             ),
             slopes_turned_round=(
@@ -188,8 +189,8 @@ EXERCISE = Exercise(
                 ("slope[:,", "slope.flip(0)[:,"),
             ),
             slopes_along_the_queries=(
-                "Your slopes run along the queries or the keys. Give them the shape [heads, 1, 1], because each slope "
-                "belongs to a head.",
+                "Your slopes run along the queries or the keys. Give the slopes the shape [heads, 1, 1], because each "
+                "slope belongs to a head.",
                 ("slope[:, None, None]", "slope[:, None]"),
             ),
         ),

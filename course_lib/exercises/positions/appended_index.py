@@ -89,14 +89,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "in_front",
-            "Your answer puts the position in front of each vector. Append it at the end: torch.cat([x, index], "
-            "dim=-1).",
+            "Your answer puts the position in front of each vector. Append the position at the end: torch.cat([x, "
+            "index], dim=-1).",
             _slip(("[x, column]", "[column, x]")),
         ),
         Misconception(
             "added",
-            "Your answer adds the position to every component. Append it as one more component: [..., tokens, d_model "
-            "+ 1].",
+            "Your answer adds the position to every component. Append the position as one more component: [..., "
+            "tokens, d_model + 1].",
             _slip(("torch.cat([x, column], dim=-1)", "x + column")),
         ),
         Misconception(
@@ -113,7 +113,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "sentences_counted",
-            "Your answer counts the sentences of a batch: x.shape[0]. Count its tokens instead: x.shape[-2].",
+            "Your answer counts the sentences of a batch: x.shape[0]. Count the tokens instead: x.shape[-2].",
             lambda x: torch.cat(
                 [x, torch.arange(x.shape[0]).view(-1, *[1] * (x.ndim - 1)).to(x.dtype).expand(*x.shape[:-1], 1)], -1
             ),

@@ -146,7 +146,7 @@ EXERCISE = Exercise(
             ),
             multiplied=(
                 "Your angles are shift · 10000^(2i / d_model), so the clocks speed up from pair to pair. Divide by "
-                "the power, so that they slow down.",
+                "the power, so that the clocks slow down.",
                 ("/ 10_000", "* 10_000"),
             ),
             halves=(
