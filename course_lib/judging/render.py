@@ -38,8 +38,11 @@ _SHORT = 20
 DECIMALS = 4
 """Numbers in tensors are shown with this many decimals."""
 
-TEXT_WIDTH = 84
-"""Sentences for terminals are broken at this width."""
+TEXT_WIDTH = 80
+"""The columns of a terminal: sentences are broken so that they fit, with what they are indented by."""
+
+_DETAILS_WIDTH = TEXT_WIDTH - 8
+"""What the details of a case have of it."""
 
 HEADINGS = {
     Outcome.PASSED: "Right",
@@ -170,7 +173,7 @@ def verdict_text(verdict: Verdict) -> str:
     """The verdict for a terminal: a line for each visible case, one for the hidden ones, details of one failure."""
     lines = [f"{verdict.exercise.id}: {heading(verdict)}, {score(verdict)}"]
     if lead(verdict):
-        lines += ["", *(f"  {line}" for line in textwrap.wrap(lead(verdict), TEXT_WIDTH))]
+        lines += ["", *_indented(lead(verdict))]
     items = list(_items(verdict))
     if items:
         lines.append("")
@@ -179,8 +182,12 @@ def verdict_text(verdict: Verdict) -> str:
         if item.shown is not None:
             lines += [f"        {line}" for line in _details_text(verdict, item.shown)]
     for sentence in (*_hint_lines(verdict), *_closing(verdict)):
-        lines += ["", *(f"  {line}" for line in textwrap.wrap(sentence, TEXT_WIDTH))]
+        lines += ["", *_indented(sentence)]
     return "\n".join(map(_printable, lines))
+
+
+def _indented(sentence: str) -> list[str]:
+    return textwrap.wrap(sentence, TEXT_WIDTH, initial_indent="  ", subsequent_indent="  ")
 
 
 def _printable(line: str) -> str:
@@ -279,7 +286,7 @@ def _rows(verdict: Verdict, result: CaseResult) -> Iterator[tuple[str, str]]:
     """Show the call, what was expected and what came back; no numbers of a hidden case."""
     if result.hidden:
         return
-    yield "called", call_text(verdict.exercise, result.case)
+    yield _CALLED, call_text(verdict.exercise, result.case)
     yield from _small_inputs(verdict.exercise, result.case)
     if result.difference is not None and result.difference.kind not in (Kind.GRADIENT, Kind.MODIFIED):
         refused = result.difference.kind is Kind.ENDING
@@ -360,11 +367,11 @@ def _is_contiguous(case: Case) -> bool:
 
 
 def _details_text(verdict: Verdict, result: CaseResult) -> Iterator[str]:
-    yield from textwrap.wrap(case_message(verdict, result), TEXT_WIDTH)
-    yield from textwrap.wrap(_remark(verdict, result), TEXT_WIDTH)
+    yield from textwrap.wrap(case_message(verdict, result), _DETAILS_WIDTH)
+    yield from textwrap.wrap(_remark(verdict, result), _DETAILS_WIDTH)
     yield from _rows_text(list(_rows(verdict, result)))
     if verdict.steps:
-        yield from ("", *textwrap.wrap(f"{_STEPS}. {_PRINT_YOURS}", TEXT_WIDTH))
+        yield from ("", *textwrap.wrap(f"{_STEPS}. {_PRINT_YOURS}", _DETAILS_WIDTH))
         yield from _rows_text([(name, value_text(value)) for name, value in verdict.steps.items()])
 
 
@@ -372,9 +379,14 @@ _STEPS = "Intermediate values of the right answer"
 _PRINT_YOURS = "If your answer takes the same steps, print yours: look at the first step that differs."
 
 
+_CALLED = "called"
+
+
 def _rows_text(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
     width = max([8, *(len(label) for label, _ in rows)])
     for label, value in rows:
+        if label == _CALLED:
+            value = textwrap.fill(value, _DETAILS_WIDTH - width - 2, subsequent_indent="  ")
         first, *rest = value.splitlines() or [""]
         yield f"{label:>{width}}  {first}"
         yield from (f"{'':>{width}}  {line}" for line in rest)

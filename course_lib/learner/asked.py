@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from course_lib.exercises.catalogue import UnknownName
 from course_lib.judging.errors import UnusableExercises
 from course_lib.judging.last_run import running_shell
+from course_lib.judging.render import TEXT_WIDTH
 from course_lib.learner.current_catalogue import current_catalogue
 
 if TYPE_CHECKING:
@@ -27,13 +29,17 @@ def asked_for(name: object, call: str) -> Exercise | None:
         try:
             return current_catalogue().find(wanted)
         except UnknownName as unknown:
-            print(f"{NOTHING[call]}: {unknown if unknown.near else _explained(wanted, unknown)}")
+            _say(f"{NOTHING[call]}: {unknown if unknown.near else _explained(wanted, unknown)}")
             return None
         except UnusableExercises as problem:
-            print(f"{NOTHING[call]}, which is not your fault: {problem}.")
+            _say(f"{NOTHING[call]}, which is not your fault: {problem}.")
             return None
-    print(_which(call))
+    _say(_which(call))
     return None
+
+
+def _say(sentences: str) -> None:
+    print(textwrap.fill(sentences, TEXT_WIDTH))
 
 
 NOTHING = {

@@ -206,7 +206,7 @@ def test_an_answer_may_be_passed_in() -> None:
 
 def test_an_unknown_exercise_names_the_near_ones(capsys: pytest.CaptureFixture[str]) -> None:
     assert check("attention.score") is None
-    assert "did you mean attention.scores" in capsys.readouterr().out
+    assert "did you mean attention.scores" in " ".join(capsys.readouterr().out.split())
 
 
 def test_an_endless_loop_is_stopped_and_told(shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch) -> None:

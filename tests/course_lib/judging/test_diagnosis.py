@@ -149,7 +149,8 @@ class TestTwoMistakes:
         assert named(lambda x: 3 * x + 1, LINE) == "tripled+one_added"
         assert named(lambda x: x**2 + 1, LINE) == "squared+one_added"
         verdict = judge(AnswerKey(LINE), lambda case: observe(lambda x: 3 * x + 1, case))
-        assert "It does what two mistakes at once do. First: You tripled x. Second: You added 1." in verdict.text()
+        told = "It does what two mistakes at once do. First: You tripled x. Second: You added 1."
+        assert told in " ".join(verdict.text().split())
 
     def test_one_alone_goes_first(self) -> None:
         assert [named(mistake.answer, LINE) for mistake in LINE.misconceptions] == [

@@ -38,7 +38,7 @@ def look_up() -> None:
 )
 def test_what_is_perhaps_meant_is_named(name: object, said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert asked_for(name, "check") is None
-    told = capsys.readouterr().out
+    told = " ".join(capsys.readouterr().out.split())
     assert told.startswith("Nothing was checked: no exercise '")
     assert said in told
     assert "This lesson has" not in told
@@ -47,7 +47,7 @@ def test_what_is_perhaps_meant_is_named(name: object, said: str, capsys: pytest.
 def test_of_what_is_like_nothing_only_this_lesson_s_ids_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     progress_file().note_hint("attention.scores", "idea")
     assert asked_for("qqqq", "hint") is None
-    told = capsys.readouterr().out
+    told = " ".join(capsys.readouterr().out.split())
     assert told.startswith("No hint was opened: no exercise 'qqqq'; an id looks like")
     assert "This lesson has attention.contextual_embedding, attention.scores," in told
     assert "masking." not in told
@@ -59,13 +59,13 @@ def test_what_a_person_reads_is_said_to_be_so(
     call: Callable[[str], object], name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert call(name) is None or call is case
-    assert f"{name} is read by a person: it has no check and no hints." in capsys.readouterr().out
+    assert f"{name} is read by a person: it has no check and no hints." in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize("call", [case, check, hint, solution])
 def test_who_names_nothing_is_told_what_to_name(call: Callable[[], object], capsys: pytest.CaptureFixture[str]) -> None:
     assert call() is None or call is case
-    told = capsys.readouterr().out
+    told = " ".join(capsys.readouterr().out.split())
     assert "give the id of the exercise, which is below its heading" in told
     assert f'{call.__name__}("primer.' in told
 

@@ -63,7 +63,7 @@ def test_an_answer_in_words_is_shown_with_what_earns_its_points_once_one_is_writ
     task: str, points: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert solution(task) is None
-    assert capsys.readouterr().out.startswith(f"Write your own answer to {task} first, then ask again")
+    assert capsys.readouterr().out.startswith(f"Have you written your own answer to {task}?")
     assert not progress_file().of(task).seen_solution
     shown = solution(task)
     assert shown is not None

@@ -152,8 +152,9 @@ class TestCallbacks:
             assert verdict.outcome is Outcome.UNGRADED
             assert verdict.points is None
             assert verdict.misconception is None
-            assert "2 of 2 cases can be checked only in the full course" in verdict.text()
-            assert "this edition holds only some calls of norm" in verdict.text()
+            told = " ".join(verdict.text().split())
+            assert "2 of 2 cases can be checked only in the full course" in told
+            assert "this edition holds only some calls of norm" in told
 
     def test_what_fails_elsewhere_fails_all_the_same(self, full: Exercise, tmp_path: Path) -> None:
         def endless(x: Tensor, norm: Answer) -> Tensor:
