@@ -50,7 +50,7 @@ from course_lib.learner.current_catalogue import current_catalogue
 
 READY, LOOK, UNREADABLE = 0, 1, 2
 
-_CELL_WIDTH = 100
+_CELL_WIDTH = 80
 """Characters in a line below a cell."""
 
 LARGE_BYTES = 10_000_000

@@ -62,6 +62,7 @@ def test_a_notebook_with_all_answers_is_ready(save: Save) -> None:
 def test_in_a_cell_it_looks_at_that_notebook(save: Save, seat: str, monkeypatch: pytest.MonkeyPatch) -> None:
     path, shell = save(filled(), "mine.ipynb"), SimpleNamespace(user_ns={})
     monkeypatch.setattr(this_notebook, "running_shell", lambda: shell)
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
     monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
     if seat == "colab":
         named = {**filled(), "metadata": {"colab": {"name": "mine.ipynb"}}}
