@@ -105,7 +105,9 @@ def model_answer(task: str) -> HelpPanel | None:
         _say_why_none(task, edition=False)
         return None
     if not history.asked:
-        _decline(task, f"Write your own answer to {task} first, then ask again: here is one to compare it with.")
+        _decline(
+            task, f"Have you written your own answer to {task}? Then run this again to compare it with a good one."
+        )
         return None
     kept.note_solution(task)
     answer, _, scheme = found.reason.rpartition("*(")
