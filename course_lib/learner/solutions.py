@@ -126,7 +126,7 @@ def model_answer(task: str) -> HelpPanel | None:
     )
 
 
-_POINT = re.compile(r"\bOne\s+point:\s+")
+_POINT = re.compile(r"\bOne\s+point(?::|\s+for)\s+")
 
 
 def _say_why_none(name: str, edition: bool) -> None:
