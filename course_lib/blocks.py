@@ -7,16 +7,12 @@ in GPT-2; pre-norm leaves a path from the first embedding to the last block on w
     post-norm:  x = layer_norm(x + dropout(sublayer(x)))
     pre-norm:   x = x + dropout(sublayer(layer_norm(x)))
 
-Torch's own modules compute the norm and dropout, in one kernel each. In evaluation, calling `nn.Dropout` would take as
-long as the norm, so it is not called.
-
 Vaswani et al. (2017), sections 3.1, 3.3 and 5.4; Xiong et al. (2020), "On Layer Normalization in the
 Transformer Architecture"; slides S2, S3 and S4.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -47,9 +43,6 @@ Activation = Literal["relu", "gelu", "gelu_tanh", "silu"]
 Norm = Literal["layer", "rms"]
 """The paper's layer norm, or RMSNorm, as in Llama."""
 
-Extension = Literal["linear", "llama3", "yarn"]
-"""Ways to use rotary positions on longer texts than those of the training."""
-
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
     "gelu": F.gelu,  # x Φ(x), by the error function
@@ -64,7 +57,7 @@ class BlockConfig:
 
     Attributes:
         d_model: the length of a token's vector.
-        heads: how many heads each attention has; each gets d_model / heads numbers of a vector.
+        heads: how many heads each attention has; each gets d_model / heads numbers of a vector, or `d_head`.
         d_ff: the width of the feed-forward network.
         dropout: the probability of dropping a value that a sublayer adds, in training.
         attention_dropout: the probability of dropping an attention weight, in training.
@@ -73,9 +66,9 @@ class BlockConfig:
         norm_epsilon: added to the variance, or to the mean square, in each norm.
         norm: a layer norm or RMSNorm.
         gated: whether the feed-forward network has a gate; with SiLU it is SwiGLU.
-        bias: whether layers and layer norms add one.
-        qkv_bias: whether W_q, W_k and W_v do; None for what `bias` says.
-        key_value_heads: how many heads of keys and values the heads of queries share; None for as many as those.
+        bias: whether linear layers and layer norms have a bias.
+        qkv_bias: whether W_q, W_k and W_v have one; None for what `bias` says.
+        key_value_heads: how many heads of keys and values there are; None for as many as heads of queries.
         d_head: the length of a query; None for d_model / heads.
         qk_norm: whether queries and keys are normalized before they meet.
     """
@@ -119,40 +112,6 @@ class BlockConfig:
         return self.d_model // self.heads if self.d_head is None else self.d_head
 
 
-@dataclass(frozen=True)
-class RotaryConfig:
-    """The settings of rotary positions: the arguments of `course_lib.modern.rotary.RotaryPositions`.
-
-    Attributes:
-        base: of the frequencies; the larger, the more slowly the slowest pairs turn.
-        extension: how longer texts than those of the training are met: every pair more slowly ("linear"), only those
-            that turned little in training, as in Llama 3.1 ("llama3"), or as in YaRN ("yarn").
-        factor: how many times as long texts may be.
-        trained_context: how many tokens the longest text in training had, for "llama3" and "yarn".
-        few, many: for these two: a pair that turns fewer than `few` times within that context is slowed by the whole
-            factor, one that turns more than `many` times not at all. None stands for 4 in "llama3", for 32 in "yarn".
-    """
-
-    base: float = 10_000.0
-    extension: Extension | None = None
-    factor: float = 1.0
-    trained_context: int = 0
-    few: float = 1.0
-    many: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.extension is not None:
-            check_one_of(Extension, extension=self.extension)
-        if not 1 < self.base < math.inf:
-            raise ValueError(f"base must be above 1 and finite, not {self.base}")
-        if not 1 <= self.factor < math.inf:
-            raise ValueError(f"factor must be at least 1 and finite, not {self.factor}")
-        if self.extension in ("llama3", "yarn"):
-            check_at_least(1, trained_context=self.trained_context)
-        if not 0 < self.few < (math.inf if self.many is None else self.many):
-            raise ValueError(f"few must be above 0 and below many, not {self.few} with many={self.many}")
-
-
 class FeedForward(nn.Module):
     """The same small network at every token: FFN(x) = activation(x W_1 + b_1) W_2 + b_2."""
 
@@ -172,7 +131,8 @@ class FeedForward(nn.Module):
 class _AddAndNorm(nn.Module):
     """The norm, the dropout and the residual connection around one sublayer, attention or feed-forward.
 
-    A block writes x = add(x, sublayer(sublayer_input(x))); where the norm goes is what the two kinds differ in.
+    A block writes x = add(x, sublayer(sublayer_input(x))); where the norm goes is what the two kinds differ in. In
+    evaluation, calling `nn.Dropout` would take as long as the norm, so it is not called.
     """
 
     def __init__(self, norm: nn.Module, dropout: float) -> None:
@@ -238,7 +198,9 @@ def make_attention(config: BlockConfig) -> MultiHeadAttention:
     d_model, heads, dropout = config.d_model, config.heads, config.attention_dropout
     if config.key_value_heads is None and config.qkv_bias is None and not config.qk_norm:
         return MultiHeadAttention(d_model, heads, dropout, bias=config.bias, d_head=config.d_head)
-    from course_lib.modern.grouped_query import GroupedQueryAttention  # late: a lesson may withhold it
+    from course_lib.modern.grouped_query import (
+        GroupedQueryAttention,  # late: students write it, so a lesson may withhold it
+    )
 
     return GroupedQueryAttention(
         d_model,
@@ -256,7 +218,7 @@ def make_feed_forward(config: BlockConfig) -> nn.Module:
     """Return the feed-forward network that a configuration names."""
     if not config.gated:
         return FeedForward(config.d_model, config.d_ff, config.activation, bias=config.bias)
-    from course_lib.modern.swiglu import GatedFeedForward  # late: a lesson may withhold it
+    from course_lib.modern.swiglu import GatedFeedForward  # late: students write it, so a lesson may withhold it
 
     return GatedFeedForward(config.d_model, config.d_ff, ACTIVATIONS[config.activation], bias=config.bias)
 
@@ -286,11 +248,12 @@ class EncoderBlock(nn.Module):
         rotate: Rotate | None = None,
         need_weights: bool = False,
     ) -> BlockOutput:
-        """One layer of the encoder.
+        """One layer of the encoder, or of GPT: attention, add & norm, feed-forward network, add & norm.
 
         Args:
             x: the tokens.
-            mask: where a token may attend: not to padding.
+            mask: [queries, keys], or [batch, 1 or queries, keys]: True where a token may attend. In the encoder it
+                leaves out padding, in GPT also the future.
             is_causal, kv_cache, rotate, need_weights: as for `MultiHeadAttention`.
         """
         attended = self.self_attention(
@@ -339,8 +302,9 @@ class DecoderBlock(nn.Module):
         Args:
             x: the target's tokens, those in the cache left out.
             memory: the encoder's output, or its keys and values for this block's cross-attention.
-            mask: where a target token may attend among the target's tokens (causal).
-            memory_mask: where it may attend among the source's tokens (no padding).
+            mask: [target, keys], or [batch, target, keys]: where a target token may attend among the target's tokens
+                (causal).
+            memory_mask: [batch, 1, source]: where it may attend among the source's tokens (no padding).
             is_causal, kv_cache, need_weights: as for `MultiHeadAttention`.
         """
         attended = self.self_attention(

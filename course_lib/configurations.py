@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
-from course_lib.blocks import Activation, BlockConfig, Norm, RotaryConfig
+from course_lib.blocks import Activation, BlockConfig, Norm
 from course_lib.ground.validation import check_at_least, check_one_of, check_special_ids
+
+Extension = Literal["linear", "llama3", "yarn"]
+"""Ways to use rotary positions on longer texts than those of the training."""
 
 
 class _Sizes:
@@ -86,6 +90,40 @@ class TransformerConfig(_Sizes):
     def big(cls, vocab_size: int = 37_000) -> TransformerConfig:
         """The paper's big model (table 3): twice as wide, twice the heads, three times the dropout."""
         return cls(vocab_size, vocab_size, 1024, 16, 4096, dropout=0.3, shared_embeddings=True)
+
+
+@dataclass(frozen=True)
+class RotaryConfig:
+    """The settings of rotary positions: the arguments of `course_lib.modern.rotary.RotaryPositions`.
+
+    Attributes:
+        base: of the frequencies; the larger, the more slowly the slowest pairs turn.
+        extension: how longer texts than those of the training are met: every pair more slowly ("linear"), only those
+            that turned little in training, as in Llama 3.1 ("llama3"), or as in YaRN ("yarn").
+        factor: how many times as long texts may be.
+        trained_context: how many tokens the longest text in training had, for "llama3" and "yarn".
+        few, many: for these two: a pair that turns fewer than `few` times within that context is slowed by the whole
+            factor, one that turns more than `many` times not at all. None stands for 4 in "llama3", for 32 in "yarn".
+    """
+
+    base: float = 10_000.0
+    extension: Extension | None = None
+    factor: float = 1.0
+    trained_context: int = 0
+    few: float = 1.0
+    many: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.extension is not None:
+            check_one_of(Extension, extension=self.extension)
+        if not 1 < self.base < math.inf:
+            raise ValueError(f"base must be above 1 and finite, not {self.base}")
+        if not 1 <= self.factor < math.inf:
+            raise ValueError(f"factor must be at least 1 and finite, not {self.factor}")
+        if self.extension in ("llama3", "yarn"):
+            check_at_least(1, trained_context=self.trained_context)
+        if not 0 < self.few < (math.inf if self.many is None else self.many):
+            raise ValueError(f"few must be above 0 and below many, not {self.few} with many={self.many}")
 
 
 @dataclass(frozen=True)

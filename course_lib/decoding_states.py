@@ -199,7 +199,7 @@ def next_token(
     return model.logits(at_last_token(states, mask))
 
 
-def end_with(text: DecodingState, end_ids: tuple[int, ...] | None, vocab_size: int) -> DecodingState:
+def with_end_ids(state: DecodingState, end_ids: tuple[int, ...] | None, vocab_size: int) -> DecodingState:
     """The same texts, which end with these ids, if any are given.
 
     Raises:
@@ -208,8 +208,8 @@ def end_with(text: DecodingState, end_ids: tuple[int, ...] | None, vocab_size: i
     for end in end_ids or ():
         check_special_ids(vocab_size, eos_token_id=end)
     if end_ids is not None:
-        text.end_ids = end_ids
-    return text
+        state.end_ids = end_ids
+    return state
 
 
 # --- In compiled steps -----------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from course_lib.multihead import KeysAndValues, LayerKVCache
 
 
 @dataclass(frozen=True)
-class Positions:
+class PositionsAndMask:
     """The positions of the tokens that a causal model reads next, and what they may attend to.
 
     Attributes:
@@ -40,7 +40,9 @@ class Positions:
     is_causal: bool = False
 
     @classmethod
-    def after(cls, start: int, tokens: int, mask: Bool[Tensor, "batch keys"] | None, device: torch.device) -> Positions:
+    def after(
+        cls, start: int, tokens: int, mask: Bool[Tensor, "batch keys"] | None, device: torch.device
+    ) -> PositionsAndMask:
         """Return those of `tokens` tokens after `start` others; `mask` is False at padding among all of them."""
         if mask is None and tokens == 1:
             return cls(start)
@@ -53,7 +55,7 @@ class Positions:
         return cls(start, keys[:, start:], keys, causal & mask.unsqueeze(1))
 
     @classmethod
-    def packed(cls, documents: Int[Tensor, "batch tokens"]) -> Positions:
+    def packed(cls, documents: Int[Tensor, "batch tokens"]) -> PositionsAndMask:
         """Return those of several texts in each row: none attends to another, and each begins at 0."""
         from course_lib.modern.documents import document_mask, document_positions
 
@@ -124,7 +126,7 @@ class KVCache(TextState):
         """The number of tokens read, padding included."""
         return self.blocks[0].length if self.blocks else 0
 
-    def advance(self, mask: Bool[Tensor, "batch tokens"] | None, ids: Int[Tensor, "batch tokens"]) -> Positions:
+    def advance(self, mask: Bool[Tensor, "batch tokens"] | None, ids: Int[Tensor, "batch tokens"]) -> PositionsAndMask:
         """Return the positions of `ids` after the tokens read; remember their padding.
 
         Raises:
@@ -135,7 +137,7 @@ class KVCache(TextState):
             raise ValueError(f"the cache holds {self.batch} texts, but {batch} go on")
         if self.length + tokens > self.capacity:
             raise ValueError(f"the cache has room for {self.capacity} tokens, not {self.length + tokens}")
-        return Positions.after(self.length, tokens, self._padding_mask(mask, ids), ids.device)
+        return PositionsAndMask.after(self.length, tokens, self._padding_mask(mask, ids), ids.device)
 
     def _padding_mask(
         self, mask: Bool[Tensor, "batch tokens"] | None, ids: Int[Tensor, "batch tokens"]
@@ -212,7 +214,7 @@ class StaticKVCache(KVCache):
         for block in self.blocks:
             block.select(rows)
 
-    def advance(self, mask: Bool[Tensor, "batch tokens"] | None, ids: Int[Tensor, "batch tokens"]) -> Positions:
+    def advance(self, mask: Bool[Tensor, "batch tokens"] | None, ids: Int[Tensor, "batch tokens"]) -> PositionsAndMask:
         """Return the positions of `ids` after the tokens read; that there is room for them is not checked."""
         tokens = ids.shape[1]
         columns = self.filled + torch.arange(tokens, device=ids.device)
@@ -221,7 +223,9 @@ class StaticKVCache(KVCache):
         self.mask.index_fill_(1, columns, True) if mask is None else self.mask.index_copy_(1, columns, mask)
         before = torch.arange(self.capacity, device=ids.device) <= columns.unsqueeze(1)
         keys = _position_ids(self.mask)
-        return Positions(self.capacity - tokens, keys.index_select(1, columns), keys, before & self.mask.unsqueeze(1))
+        return PositionsAndMask(
+            self.capacity - tokens, keys.index_select(1, columns), keys, before & self.mask.unsqueeze(1)
+        )
 
 
 class StaticLayerKVCache(LayerKVCache):

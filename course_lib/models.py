@@ -1,4 +1,4 @@
-"""Models: the encoder-decoder `Transformer` (T-ED), the decoder `GPT` (T-D) and the encoder `BERT` (T-E).
+"""Models: the encoder-decoder `Transformer`, the decoder `GPT` and the encoder `BERT`.
 
     Transformer: source ids, target ids -> logits   [batch, target, vocab_size]
     GPT:         ids                    -> logits   [batch, tokens, vocab_size]
@@ -30,11 +30,11 @@ from course_lib.decoding_states import (
     GenerationState,
     SlidingGenerationState,
     TranslationState,
-    end_with,
+    with_end_ids,
 )
 from course_lib.ground.encoder import BERTOutput, Encoder
 from course_lib.ground.validation import check_batch, check_ids, check_mask
-from course_lib.kv_cache import KVCache, Positions
+from course_lib.kv_cache import KVCache, PositionsAndMask
 from course_lib.multihead import MultiHeadAttention, Rotate
 from course_lib.positions import LearnedPositions, SinusoidalPositions
 from course_lib.published.bert import BERTS
@@ -72,8 +72,8 @@ class Encoded:
 class Transformer(GenerationMixin, FromPretrained, nn.Module):
     """The encoder-decoder transformer.
 
-    `forward` is for training, where the whole target is known. `encode` once and `decode` again and again is
-    for translating.
+    `forward` is for training, where the whole target is known. To translate, `generate` (of `GenerationMixin`) calls
+    `begin`, whose decoding state encodes the source once, and reads the target token by token.
     """
 
     families = (MARIAN, OWN_TRANSFORMER)  # the checkpoints that `from_pretrained` reads
@@ -90,7 +90,7 @@ class Transformer(GenerationMixin, FromPretrained, nn.Module):
         self.encoder_norm = _final_norm(config.block)
         self.decoder_norm = _final_norm(config.block)
         self.output = nn.Linear(config.d_model, config.target_vocab_size, bias=config.output_bias)
-        _initialise_as_glorot(self)
+        _initialize_as_glorot(self)
         if config.shared_embeddings:
             self.source_embedding.weight = self.target_embedding.weight
         if config.tied_output:
@@ -103,7 +103,7 @@ class Transformer(GenerationMixin, FromPretrained, nn.Module):
 
         Raises:
             TypeError: ids that are not whole numbers.
-            ValueError: ids outside the vocabulary, no tokens, or not as many targets as sources.
+            ValueError: ids outside the vocabulary (on the CPU), no tokens, or not as many targets as sources.
         """
         return self.decode(target, self.encode(source))
 
@@ -111,11 +111,11 @@ class Transformer(GenerationMixin, FromPretrained, nn.Module):
         """Read the source. Every token may attend to every other, but not to padding.
 
         Raises:
-            TypeError, ValueError: no ids, no tokens, or ids outside the vocabulary.
+            TypeError, ValueError: what is not ids, no tokens, or ids outside the vocabulary (on the CPU).
         """
         check_ids(source, self.config.source_vocab_size, "source")
         mask = (source != self.config.padding_id).unsqueeze(1)  # [batch, 1, source], the same for every query
-        x = self._embed(source, self.source_embedding, Positions(start=0))
+        x = self._embed(source, self.source_embedding, PositionsAndMask(start=0))
         for block in self.encoder:
             x = block(x, mask).out
         return Encoded(self.encoder_norm(x), mask)
@@ -134,21 +134,21 @@ class Transformer(GenerationMixin, FromPretrained, nn.Module):
 
         Args:
             target: ids within the vocabulary, which is not checked here; padding must come after the tokens, where
-                being causal hides it.
+                the causal mask hides it.
             encoded: of the source.
             kv_cache: the tokens before `target`; those of `target` are added.
 
         Raises:
-            TypeError, ValueError: no ids, no tokens, not as many targets as sources, or a cache that is full or another
-                model's.
+            TypeError, ValueError: what is not ids, no tokens, not as many targets as sources, or a cache that is full
+                or has another number of blocks.
         """
         check_batch(target, "target")
         if target.shape[0] != encoded.states.shape[0]:
             raise ValueError(f"{len(target)} targets need as many sources, not {len(encoded.states)}")
-        positions = _positions(target, None, kv_cache, self.decoder)
+        positions = _positions_and_mask(target, None, kv_cache, self.decoder)
         x = self._embed(target, self.target_embedding, positions)
         for i, block in enumerate(self.decoder):
-            memory = encoded.states if kv_cache is None else kv_cache.memory[i]
+            memory = encoded.states if kv_cache is None else kv_cache.memory[i]  # the source, or its keys and values
             layer_cache = None if kv_cache is None else kv_cache.blocks[i]
             x = block(x, memory, positions.mask, encoded.mask, is_causal=positions.is_causal, kv_cache=layer_cache).out
         states: Tensor = self.decoder_norm(x)
@@ -168,7 +168,7 @@ class Transformer(GenerationMixin, FromPretrained, nn.Module):
         blocks = cast("list[DecoderBlock]", list(self.decoder))
         memory = tuple(block.cross_attention.keys_and_values(encoded.states) for block in blocks)
         return KVCache.empty(
-            self.config.block, len(self.decoder), len(encoded.states), capacity, encoded.states, memory
+            self.config.block, len(self.decoder), len(encoded.states), capacity, like=encoded.states, memory=memory
         )
 
     def begin(
@@ -188,28 +188,29 @@ class Transformer(GenerationMixin, FromPretrained, nn.Module):
             source: ids, padded after their tokens.
             max_new_tokens: the most tokens to write.
             mask: True at the source's tokens, False at padding; None to find the padding by its id.
-            use_cache: keep keys and values.
+            use_cache: keep keys and values; compiled steps always do.
             compiled: in steps that torch compiles.
             past_context: changes nothing: there is no longest text.
             end_ids: what ends a translation; None for the configuration's.
 
         Raises:
-            TypeError, ValueError: no ids, no tokens, or ids outside the vocabulary.
+            TypeError, ValueError: what is not ids, no tokens, ids outside the vocabulary, or a mask that is True at
+                padding.
         """
         padding_id = self.config.padding_id
         if mask is not None:  # it becomes padding, which is what the encoder looks at
             if bool((mask & (source == padding_id)).any()):
                 raise ValueError(f"attention_mask must be 0 wherever input_ids is padding, {padding_id}")
             source = source.masked_fill(~mask, padding_id)
-        text = (
+        state = (
             CompiledTranslationState(self, source, max_new_tokens)
             if compiled
             else TranslationState(self, source, max_new_tokens, use_cache)
         )
-        return end_with(text, end_ids, self.config.target_vocab_size)
+        return with_end_ids(state, end_ids, self.config.target_vocab_size)
 
     def _embed(
-        self, ids: Int[Tensor, "batch tokens"], embedding: nn.Embedding, positions: Positions
+        self, ids: Int[Tensor, "batch tokens"], embedding: nn.Embedding, positions: PositionsAndMask
     ) -> Float[Tensor, "batch tokens d_model"]:
         scale = math.sqrt(self.config.d_model)  # embeddings are drawn small, for the tied output's sake
         x: Tensor = self.dropout(self.positions(embedding(ids) * scale, positions.start, positions.position_ids))
@@ -217,9 +218,10 @@ class Transformer(GenerationMixin, FromPretrained, nn.Module):
 
 
 class GPT(GenerationMixin, FromPretrained, nn.Module):
-    """The decoder-only transformer: a language model.
+    """The decoder-only transformer: a language model, GPT-2 or one of its descendants, such as Llama.
 
     Its blocks are the encoder's, with a causal mask: without a source there is nothing to cross-attend to (S2).
+    `generate` (of `GenerationMixin`) calls `begin`, and then asks the decoding state for one token after another.
     """
 
     families = (GPT2, *LLAMAS, OWN_GPT)
@@ -228,13 +230,14 @@ class GPT(GenerationMixin, FromPretrained, nn.Module):
         super().__init__()
         self.config = config
         self.embedding = nn.Embedding(config.vocab_size, config.d_model)
-        self.positions = _position_module(config)
+        self.positions = None if config.rotary else LearnedPositions(config.d_model, config.context_length)
+        self.rotary = _rotary_positions(config)
         self.dropout = nn.Dropout(config.dropout)
         self.blocks = nn.ModuleList(EncoderBlock(config.block) for _ in range(config.layers))
         self.has_window = [config.window_of(layer) is not None for layer in range(config.layers)]
-        self.norm = _final_norm(config.block)
+        self.norm = _final_norm(config.block)  # called so in checkpoints
         self.output = nn.Linear(config.d_model, config.vocab_size, bias=False)
-        _initialise_as_gpt(self)
+        _initialize_as_gpt(self)
         if config.tied_output:
             self.output.weight = self.embedding.weight
 
@@ -252,12 +255,14 @@ class GPT(GenerationMixin, FromPretrained, nn.Module):
             ids: the tokens.
             mask: True at tokens, False at padding, before or after them; None where there is none.
             kv_cache: the tokens before `ids`; those of `ids` are added.
-            documents: for packing, several texts in a row without padding: each token's text, by a number. A token
-                sees its own text alone, and positions count from 0 in each. In place of mask and cache.
+            documents: for packing, where a row holds several texts without padding: the number of each token's text,
+                such as [0, 0, 0, 1, 1]. A token sees its own text alone, and positions count from 0 in each. In place
+                of mask and cache.
 
         Raises:
             TypeError: ids or documents that are not whole numbers, or a mask that is not boolean.
-            ValueError: ids outside the vocabulary, no tokens, more tokens than the context, or a mask of another shape.
+            ValueError: ids outside the vocabulary (on the CPU), no tokens, more tokens than the context, or a mask of
+                another shape.
         """
         check_ids(ids, self.config.vocab_size, "ids")
         return self.logits(self.states(ids, mask, kv_cache, documents=documents))
@@ -270,19 +275,19 @@ class GPT(GenerationMixin, FromPretrained, nn.Module):
         *,
         documents: Int[Tensor, "batch tokens"] | None = None,
     ) -> Float[Tensor, "batch tokens d_model"]:
-        """The last block's vectors, one for each token, from which the output layer makes logits.
+        """A vector for each token, after the last block and the final norm, from which the output layer makes logits.
 
         Raises:
             TypeError, ValueError: as for `forward`, but ids outside the vocabulary are not looked for; a cache that is
-                full or another model's.
+                full or has another number of blocks.
         """
         check_batch(ids, "ids")
         check_mask(mask, ids)
         if documents is None:
-            positions = _positions(ids, mask, kv_cache, self.blocks)
+            positions = _positions_and_mask(ids, mask, kv_cache, self.blocks)
         else:
             _check_packed(documents, ids, mask, kv_cache)
-            positions = Positions.packed(documents)
+            positions = PositionsAndMask.packed(documents)
         end = positions.start + ids.shape[1]
         if end > self.config.context_length:
             raise ValueError(f"{end} tokens are more than the context of {self.config.context_length}")
@@ -295,20 +300,23 @@ class GPT(GenerationMixin, FromPretrained, nn.Module):
         states: Tensor = self.norm(x)
         return states
 
-    def _embed(self, ids: Int[Tensor, "batch tokens"], positions: Positions) -> tuple[Tensor, Rotate | None]:
+    def _embed(self, ids: Int[Tensor, "batch tokens"], positions: PositionsAndMask) -> tuple[Tensor, Rotate | None]:
         """Embed the tokens. Learned positions are added; rotary ones are returned apart, to turn queries and keys."""
         x = self.embedding(ids)
-        if not self.config.rotary:
+        if self.positions is not None:
             return self.dropout(self.positions(x, positions.start, positions.position_ids)), None
+        assert self.rotary is not None
         position_ids, _ = positions.of_queries_and_keys(ids.shape[1], ids.device)
-        return self.dropout(x), self.positions(position_ids, positions.start + ids.shape[1])
+        return self.dropout(x), self.rotary(position_ids, positions.start + ids.shape[1])
 
-    def _in_window(self, ids: Int[Tensor, "batch tokens"], positions: Positions) -> Positions:
+    def _in_window(self, ids: Int[Tensor, "batch tokens"], positions: PositionsAndMask) -> PositionsAndMask:
         """The same positions under the mask of the sliding window, which is causal itself."""
         tokens, window = ids.shape[1], self.config.window
         if window is None or positions.start + tokens <= window:
             return positions
-        from course_lib.modern.sliding_window import sliding_window_mask  # late: a lesson may withhold it
+        from course_lib.modern.sliding_window import (
+            sliding_window_mask,  # late: students write it, so a lesson may withhold it
+        )
 
         mask = sliding_window_mask(*positions.of_queries_and_keys(tokens, ids.device), window)
         if positions.mask is not None:
@@ -328,7 +336,7 @@ class GPT(GenerationMixin, FromPretrained, nn.Module):
         """
         if capacity > self.config.context_length:
             raise ValueError(f"{capacity} tokens are more than the context of {self.config.context_length}")
-        return KVCache.empty(self.config.block, len(self.blocks), batch, capacity, self.embedding.weight)
+        return KVCache.empty(self.config.block, len(self.blocks), batch, capacity, like=self.embedding.weight)
 
     def begin(
         self,
@@ -347,21 +355,22 @@ class GPT(GenerationMixin, FromPretrained, nn.Module):
             prompt: ids, padded on either side.
             max_new_tokens: the most tokens to write.
             mask: True at the prompts' tokens, False at padding; None to find the padding by its id.
-            use_cache: keep keys and values.
-            compiled: in steps that torch compiles, within the context.
+            use_cache: keep keys and values; compiled steps always do.
+            compiled: in steps that torch compiles, within the context whatever `past_context` says.
             past_context: go on past the context, each token predicted from the last `context_length` ones.
             end_ids: what ends a text; None for the configuration's.
 
         Raises:
-            TypeError, ValueError: no ids, no tokens, ids outside the vocabulary, or no room within the context.
+            TypeError, ValueError: what is not ids, no tokens, ids outside the vocabulary, or no room within the
+                context.
         """
         if compiled:
-            text: DecodingState = CompiledGenerationState(self, prompt, max_new_tokens, mask)
+            state: DecodingState = CompiledGenerationState(self, prompt, max_new_tokens, mask)
         else:
-            text = (SlidingGenerationState if past_context else GenerationState)(
+            state = (SlidingGenerationState if past_context else GenerationState)(
                 self, prompt, max_new_tokens, use_cache, mask
             )
-        return end_with(text, end_ids, self.config.vocab_size)
+        return with_end_ids(state, end_ids, self.config.vocab_size)
 
 
 class BERT(FromPretrained, Encoder):
@@ -376,11 +385,11 @@ class BERT(FromPretrained, Encoder):
         self.embedding = nn.Embedding(config.vocab_size, config.d_model)
         self.positions = LearnedPositions(config.d_model, config.context_length)
         self.segment_embedding = nn.Embedding(config.segments, config.d_model)
-        self.norm = nn.LayerNorm(config.d_model, config.norm_epsilon)
+        self.norm = nn.LayerNorm(config.d_model, config.norm_epsilon)  # of the embeddings; blocks have their own
         self.dropout = nn.Dropout(config.dropout)
         self.blocks = nn.ModuleList(EncoderBlock(config.block) for _ in range(config.layers))
         self.pooler = nn.Linear(config.d_model, config.d_model)
-        self.apply(_initialise_normally)
+        self.apply(_initialize_normal)
 
     def forward(
         self,
@@ -410,15 +419,19 @@ class BERT(FromPretrained, Encoder):
         return BERTOutput(x, torch.tanh(pooled) if self.config.pooler_activation == "tanh" else torch.relu(pooled))
 
 
-def _positions(
+def _positions_and_mask(
     ids: Int[Tensor, "batch tokens"],
     mask: Bool[Tensor, "batch tokens"] | None,
     kv_cache: KVCache | None,
     blocks: nn.ModuleList,
-) -> Positions:
-    """Return the positions of these tokens; the cache must be of such a model, and have room for all of them."""
+) -> PositionsAndMask:
+    """Return where these tokens are and what they may attend to; a cache takes note of their padding.
+
+    Raises:
+        ValueError: the cache has another number of blocks, or no room for all of them.
+    """
     if kv_cache is None:
-        return Positions.after(0, ids.shape[1], mask, ids.device)
+        return PositionsAndMask.after(0, ids.shape[1], mask, ids.device)
     if len(kv_cache.blocks) != len(blocks):
         raise ValueError(f"the cache is of a model with {len(kv_cache.blocks)} blocks, but this one has {len(blocks)}")
     return kv_cache.advance(mask, ids)
@@ -432,10 +445,10 @@ def _check_packed(documents: Tensor, ids: Tensor, mask: Tensor | None, kv_cache:
         raise ValueError("give documents or mask and cache, not both: number the padding as a text of its own")
 
 
-def _position_module(config: GPTConfig) -> nn.Module:
+def _rotary_positions(config: GPTConfig) -> nn.Module | None:
     if not config.rotary:
-        return LearnedPositions(config.d_model, config.context_length)
-    from course_lib.modern.rotary import RotaryPositions  # late: a lesson may withhold it
+        return None
+    from course_lib.modern.rotary import RotaryPositions  # late: students write it, so a lesson may withhold it
 
     return RotaryPositions(config.block.head_dim, **asdict(config.rotary))
 
@@ -445,7 +458,7 @@ def _final_norm(config: BlockConfig) -> nn.Module:
     return make_norm(config) if config.norm_first else nn.Identity()
 
 
-def _initialise_as_glorot(model: Transformer) -> None:
+def _initialize_as_glorot(model: Transformer) -> None:
     """Glorot's uniform weights and zero biases; embeddings of length about 1.
 
     Queries, keys and values are drawn 1 / √2 as wide as each would be by itself, as in `nn.Transformer`, where they are
@@ -464,7 +477,7 @@ def _initialise_as_glorot(model: Transformer) -> None:
                 nn.init.xavier_uniform_(projection, gain=0.5**0.5)
 
 
-def _initialise_normally(module: nn.Module) -> None:
+def _initialize_normal(module: nn.Module) -> None:
     """GPT-2's and BERT's: normal weights of deviation 0.02 and zero biases."""
     if isinstance(module, (nn.Linear, nn.Embedding)):
         nn.init.normal_(module.weight, std=0.02)
@@ -472,12 +485,12 @@ def _initialise_normally(module: nn.Module) -> None:
         nn.init.zeros_(module.bias)
 
 
-def _initialise_as_gpt(model: GPT) -> None:
-    """As `_initialise_normally`, but what is added to the residual path shrinks with the number of additions.
+def _initialize_as_gpt(model: GPT) -> None:
+    """As `_initialize_normal`, but what is added to the residual path shrinks with the number of additions.
 
     Radford et al. (2019), section 2.3: by 1 / √N, where N = 2 · layers, since each block adds to it twice.
     """
-    model.apply(_initialise_normally)
+    model.apply(_initialize_normal)
     deviation = 0.02 / math.sqrt(2 * len(model.blocks))
     for name, weight in model.blocks.named_parameters():
         if name.endswith((".W_o.weight", ".W_2.weight")):

@@ -16,8 +16,7 @@ from typing import Any, get_args
 
 from torch import Tensor
 
-from course_lib.blocks import Extension, RotaryConfig
-from course_lib.configurations import GPTConfig
+from course_lib.configurations import Extension, GPTConfig, RotaryConfig
 from course_lib.published.families import PublishedFamily
 from course_lib.published.gpt2 import OUTPUT, classifier, lacks_output, one_or_several
 from course_lib.published.hub import PublishedModel

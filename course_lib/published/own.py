@@ -8,8 +8,7 @@ from typing import Any, cast
 
 import torch
 
-from course_lib.blocks import RotaryConfig
-from course_lib.configurations import BERTConfig, GPTConfig, TransformerConfig
+from course_lib.configurations import BERTConfig, GPTConfig, RotaryConfig, TransformerConfig
 from course_lib.published.families import PublishedFamily
 from course_lib.published.hub import PublishedModel
 from course_lib.published.plans import Plan, Source, tied_names

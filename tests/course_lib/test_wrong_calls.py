@@ -12,7 +12,8 @@ import torch
 from torch.utils.data import DataLoader, TensorDataset
 
 from course_lib.attention import attention
-from course_lib.blocks import BlockConfig, RotaryConfig
+from course_lib.blocks import BlockConfig
+from course_lib.configurations import RotaryConfig
 from course_lib.decoding.beam import beam_search
 from course_lib.decoding.greedy import greedy_decode
 from course_lib.decoding.sampling import Sampler, keep_nucleus, keep_top_k

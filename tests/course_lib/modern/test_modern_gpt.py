@@ -14,7 +14,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.testing import assert_close
 
-from course_lib.blocks import BlockConfig, RotaryConfig
+from course_lib.blocks import BlockConfig
+from course_lib.configurations import RotaryConfig
 from course_lib.hooks import record_attention
 from course_lib.models import GPT, GPTConfig
 from course_lib.modern.rms_norm import rms_norm
@@ -171,7 +172,7 @@ def test_modules_of_ones_own_take_the_place_of_the_librarys() -> None:
     config = replace(LLAMA, window=3)
     own = model(config)
     own.norm = OwnNorm(config.block)
-    own.positions = OwnRotary(RotaryConfig(), config.block.head_dim)
+    own.rotary = OwnRotary(RotaryConfig(), config.block.head_dim)
     for block in own.blocks:
         block.add_and_norm_1.norm, block.add_and_norm_2.norm = OwnNorm(config.block), OwnNorm(config.block)
         block.feed_forward = OwnFeedForward(config.block)

@@ -17,7 +17,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.testing import assert_close
 
-from course_lib.blocks import RotaryConfig
+from course_lib.configurations import RotaryConfig
 from course_lib.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
 from course_lib.published import hub
 from course_lib.published.from_pretrained import DTYPES

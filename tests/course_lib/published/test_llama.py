@@ -11,7 +11,7 @@ import torch
 import transformers
 from torch.testing import assert_close
 
-from course_lib.blocks import RotaryConfig
+from course_lib.configurations import RotaryConfig
 from course_lib.decoding.greedy import greedy_decode
 from course_lib.models import GPT, GPTConfig
 from tests.course_lib.published.theirs import IDS, MASK, edit_config, published

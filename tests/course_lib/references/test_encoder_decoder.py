@@ -11,7 +11,7 @@ from torch import nn
 from torch.testing import assert_close
 
 from course_lib.judging.given import Given
-from course_lib.kv_cache import Positions
+from course_lib.kv_cache import PositionsAndMask
 from course_lib.masking import causal_mask
 from course_lib.models import Transformer, TransformerConfig
 from course_lib.references.encoder_decoder import (
@@ -51,9 +51,9 @@ class TestForward:
             found = encode_and_decode(
                 source,
                 target,
-                lambda ids: model._embed(ids, model.source_embedding, Positions(0)),
+                lambda ids: model._embed(ids, model.source_embedding, PositionsAndMask(0)),
                 [lambda x, mask, block=block: block(x, mask).out for block in model.encoder],  # type: ignore[misc]
-                lambda ids: model._embed(ids, model.target_embedding, Positions(0)),
+                lambda ids: model._embed(ids, model.target_embedding, PositionsAndMask(0)),
                 list(decoder),
                 model.output,
             )
