@@ -113,7 +113,7 @@ EXERCISE = Exercise(
             "shapes",
             "Broadcast beginnings as `[batch, tokens, 1]` and ends as `[batch, 1, tokens]` to get a table of all "
             "sums, `[batch, tokens, tokens]`. The valid spans are its upper triangle, with the diagonal. A limit on "
-            "the length cuts off a corner: use the argument `diagonal` of `triu` and `tril`.",
+            "the length cuts off a corner of the table: use the argument `diagonal` of `triu` and `tril`.",
             answers=("lower_triangle", "one_word_excluded", "one_word_too_many", "limit_ignored", "cut_off"),
         ),
         Hint(
@@ -122,7 +122,7 @@ EXERCISE = Exercise(
             "Make a boolean table of the valid spans: the upper triangle, and with `max_tokens` only a band of it.\n"
             "Fill the rest with minus infinity, because sums may be negative.\n"
             "Take the `argmax` of each flattened table: it equals row times tokens plus column.\n"
-            "Integer division and the remainder give you both.",
+            "Integer division gives you the row, and the remainder the column.",
             answers=(
                 "each_by_itself",
                 "sorted_afterwards",
@@ -135,8 +135,8 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         *alike(
-            "Your answer takes the best beginning and then an end for it. Another pair may have a larger sum: compare "
-            "all pairs with first <= last.",
+            "Your answer doesn't choose the beginning and the end together. Another pair may have a larger sum: "
+            "compare all pairs with first <= last.",
             each_by_itself=lambda logits, max_tokens=None: logits.argmax(dim=2),
             sorted_afterwards=lambda logits, max_tokens=None: logits.argmax(dim=2).sort(dim=1).values,
             beginning_first=_first_then_last,
@@ -166,14 +166,14 @@ EXERCISE = Exercise(
             triangle_multiplied=_slip(("table.masked_fill(~possible, -math.inf)", "(table * possible)")),
         ),
         *alike(
-            "Your answer combines the two scores wrongly. They are logarithms up to a constant: add them, which "
+            "Your answer combines the two scores wrongly. The scores are logarithms up to a constant: add them, which "
             "multiplies the probabilities.",
             multiplied=_slip((_SUMS, "first.unsqueeze(2) * last.unsqueeze(1)")),
             sum_of_probabilities=_slip((_SUMS, "first.softmax(1).unsqueeze(2) + last.softmax(1).unsqueeze(1)")),
         ),
         Misconception(
             "last_and_first",
-            "Your answer returns the last position first. The order is first, last.",
+            "Your answer returns the last position first. Return the first position, then the last.",
             _slip((_TOLD, "best % tokens, best // tokens")),
         ),
         Misconception(

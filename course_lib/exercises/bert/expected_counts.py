@@ -57,14 +57,14 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "First take the share of tokens that are chosen, then the shares among those: 0.15 times 0.8, and so on. "
-            "An average need not be a whole number.",
+            "First take the share of the tokens that are chosen. Then take the shares of the chosen tokens: 0.15 "
+            "times 0.8, and so on. An average need not be a whole number.",
         ),
     ),
     misconceptions=(
         Misconception(
             "one_chosen_at_least",
-            "Your answer chooses at least one token. The average over many short sentences may be below one.",
+            "Your answer always chooses at least one token. The average over many short sentences may be below one.",
             _slip((_COUNTS, f"chosen = max(chosen, 1.0)\n    {_COUNTS}")),
         ),
         Misconception(
@@ -74,7 +74,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "shares_of_all_words",
-            "Your answer takes shares of all tokens. Only 15 % are chosen, and 80, 10 and 10 % are shares of those.",
+            "Your answer takes shares of all tokens. Only 15 % of them are chosen, and the 80, 10 and 10 % are shares "
+            "of the chosen ones.",
             _slip(("0.15", "1.0")),
         ),
         Misconception(
@@ -102,7 +103,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "tenths_of_all",
-            "Your second and third numbers are 10 % of all tokens. They are 10 % of the chosen 15 %.",
+            "Your second and third numbers are 10 % of all tokens. Each is 10 % of the chosen 15 %.",
             _slip((_SHARES, "0.8, 0.1 / 0.15, 0.1 / 0.15")),
         ),
         Misconception(
@@ -122,7 +123,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "chosen_cut_down",
-            "Your answer rounds down the number of chosen tokens. It is an average: don't round.",
+            "Your answer rounds down the number of chosen tokens. The result is an average: don't round.",
             _slip((_COUNTS, f"chosen = int(chosen + 1e-9)\n    {_COUNTS}")),
         ),
         Misconception(

@@ -97,7 +97,7 @@ EXERCISE = Exercise(
         Misconception(
             "first_of_all",
             "Your answer takes the first `count` texts of any class. Take the same number from each class, or a small "
-            "set has hardly any texts of the rare class.",
+            "set may have hardly any texts of a rare class.",
             _slip((_ENOUGH, "if len(chosen) < count:")),
         ),
         Misconception(
@@ -112,14 +112,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "class_after_class",
-            "Your texts are right, but grouped by class. Return them in the order of `order`.",
+            "Your texts are right, but grouped by class. Return them in the order of your walk along `order`.",
             lambda labels, order, count: torch.cat(
                 [order[labels[order] == label][: count // len(labels.unique())] for label in labels.unique()]
             ),
         ),
         Misconception(
             "sorted",
-            "Your texts are right, but sorted by position. Return them in the order of `order`.",
+            "Your texts are right, but sorted by position. Return them in the order of your walk along `order`.",
             _slip((_RETURN, "torch.tensor(sorted(chosen), dtype=torch.int64)")),
         ),
         Misconception(
@@ -135,7 +135,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "ranks_returned",
-            "Your answer returns ranks in `order`. Return positions in `labels`: look them up with `order[...]`.",
+            "Your answer returns places in `order`. Return positions in `labels`: look them up with `order[...]`.",
             _slip(
                 (_LOOP, "for rank, position in enumerate(order.tolist()):"),
                 ("chosen.append(position)", "chosen.append(rank)"),
@@ -143,7 +143,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "labels_in_their_own_order",
-            "Your answer looks up the label by the rank in `order`. `order` holds positions: the label of position p "
+            "Your answer looks up labels by their place in `order`. `order` holds positions: the label of position p "
             "is `labels[p]`.",
             _slip(
                 (_LOOP, "for rank, position in enumerate(order.tolist()):"),

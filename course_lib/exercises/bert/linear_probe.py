@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from course_lib.exercises.common import Kind, alike, and_turned_around, integer, sizes
+from course_lib.exercises.common import Kind, alike, and_turned_around, integer, sizes, slips
 from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import Case, Exercise, Hint
 from course_lib.references import bert
 
 
@@ -33,8 +32,7 @@ def _probe_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(name, (features, labels, 1.5 * new - 1, classes, 0.4, 0.3, steps))
     features, new = torch.randn(6, 3, generator=generator), torch.randn(4, 3, generator=generator)
     features[:, 1], new[:, 1] = 0.25, 0.25
-    labels = torch.tensor([0, 1, 1, 0, 1, 1])
-    yield Case("a feature that never changes", (features, labels, new, 2, 0.5, 0.1, 3))
+    yield Case("a feature that never changes", (features, torch.tensor([0, 1, 1, 0, 1, 1]), new, 2, 0.5, 0.1, 3))
 
 
 def _probe_by_formula(
@@ -56,12 +54,7 @@ def _probe_by_formula(
 
 
 _slip = partial(Edited, _probe_by_formula)
-_MEAN, _SCALE, _X, _NEW = (
-    "features.mean(dim=0), features.var(dim=0, unbiased=False)",
-    "(variance + 1e-5).sqrt()",
-    "x = (features - mean) / scale",
-    "new = (new_features - mean) / scale",
-)
+_SCALE, _X, _NEW = "(variance + 1e-5).sqrt()", "x = (features - mean) / scale", "new = (new_features - mean) / scale"
 _W, _B, _RETURN = "W - rate * (of_W + decay * W)", "b - rate * of_b", "return new @ W.T + b"
 
 
@@ -73,8 +66,7 @@ def _probe_by_torch(
     layer = nn.Linear(features.shape[1], classes, dtype=features.dtype)
     nn.init.zeros_(layer.weight)
     nn.init.zeros_(layer.bias)
-    groups: list[dict[str, Any]] = [{"params": [layer.weight], "weight_decay": decay}, {"params": [layer.bias]}]
-    optimizer = torch.optim.SGD(groups, lr=rate)
+    optimizer = torch.optim.SGD([{"params": [layer.weight], "weight_decay": decay}, {"params": [layer.bias]}], lr=rate)
     for _ in range(steps):
         optimizer.zero_grad()
         F.cross_entropy(layer(standard(features)), labels).backward()
@@ -138,8 +130,8 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         *alike(
-            "Your answer uses the new texts' mean and variance. Use only the training texts': W was trained on that "
-            "scale, and test texts must not influence the training.",
+            "Your answer uses the new texts' mean and variance. Use those of the training texts: W was trained on "
+            "that scale, and the test must not influence the training.",
             statistics_of_the_new_texts=_slip(
                 (_NEW, "new = (new_features - new_features.mean(0)) / (new_features.var(0, False) + 1e-5).sqrt()")
             ),
@@ -150,42 +142,17 @@ EXERCISE = Exercise(
             ),
         ),
         *alike(
-            "Your answer does not standardize all texts. Subtract each feature's mean and divide by the root of its "
-            "variance, for training texts and new ones.",
+            "Your answer does not standardize all texts. In training texts and in new ones, subtract each feature's "
+            "mean, and divide by the root of its variance.",
             new_texts_as_they_are=_slip((_NEW, "new = new_features")),
             not_standardized=_slip((_X, "x = features"), (_NEW, "new = new_features")),
             not_centred=_slip((_X, "x = features / scale"), (_NEW, "new = new_features / scale")),
         ),
-        Misconception(
-            "each_text_by_itself",
-            "Your answer standardizes each text over its features, like layer norm. Standardize each feature over the "
-            "training texts: dimension 0.",
-            _slip(
-                (_X, "x = F.layer_norm(features, features.shape[1:])"),
-                (_NEW, "new = F.layer_norm(new_features, features.shape[1:])"),
-            ),
-        ),
         *alike(
-            "Your answer divides by the wrong number. Divide by the root of the variance plus 1e-5, where the "
-            "variance divides by the number of texts: `correction=0`.",
+            "Your answer divides by the wrong number. Divide by sqrt(variance + 1e-5), with `correction=0`.",
             root_forgotten=_slip((_SCALE, "variance + 1e-5")),
             variance_by_n_minus_1=_slip(("unbiased=False", "unbiased=len(features) > 1")),
             nothing_added=_slip((_SCALE, "variance.sqrt()")),
-        ),
-        Misconception(
-            "summed_over_the_texts",
-            "Your answer uses the gradient of the summed loss, so the step grows with the number of texts. Take the "
-            "mean over the texts.",
-            _slip((" / len(x)", " / 1.0")),
-        ),
-        Misconception(
-            "gradients_pile_up",
-            "Your answer accumulates gradients over the steps: backward() adds to the old ones. Clear them in each "
-            "step.",
-            _slip(
-                ("for _ in range(steps):", "of_W, of_b = 0.0 * W, 0.0 * b\n    for _ in range(steps):"),
-                ("of_W, of_b = wrong.T @ x, wrong.sum(dim=0)", "of_W, of_b = of_W + wrong.T @ x, of_b + wrong.sum(0)"),
-            ),
         ),
         *alike(
             "Your answer trains the bias wrongly. Update it like W, but without decay.",
@@ -199,20 +166,33 @@ EXERCISE = Exercise(
             twice_the_decay=_slip((_W, "W - rate * (of_W + 2 * decay * W)")),
             decay_without_the_rate=_slip((_W, "W - rate * of_W - decay * W")),
         ),
-        Misconception(
-            "uphill",
-            "Your answer adds the gradients, which raises the loss. Subtract them.",
-            _slip((_W, "W + rate * of_W - rate * decay * W"), (_B, "b + rate * of_b")),
-        ),
-        Misconception(
-            "one_step_too_few",
-            "Your answer takes one step too few.",
-            _slip(("range(steps)", "range(1, steps)")),
-        ),
         *alike(
-            "Your answer does not return the scores. Return the scores of all classes, without softmax or argmax.",
+            "Your answer does not return scores. Return the scores of all classes, without softmax or argmax.",
             probabilities=_slip((_RETURN, "return (new @ W.T + b).softmax(dim=-1)")),
             classes_chosen=_slip((_RETURN, "return (new @ W.T + b).argmax(dim=-1)")),
+        ),
+        *slips(
+            _probe_by_formula,
+            each_text_by_itself=(
+                "Your answer standardizes each text, like layer norm. Standardize each feature over the texts.",
+                (_X, "x = F.layer_norm(features, features.shape[1:])"),
+                (_NEW, "new = F.layer_norm(new_features, features.shape[1:])"),
+            ),
+            summed_over_the_texts=(
+                "Your answer sums the loss, so a step grows with the number of texts. Take the mean over them.",
+                (" / len(x)", " / 1.0"),
+            ),
+            gradients_pile_up=(
+                "Your answer adds up the gradients of all steps, as backward() does. Clear them in each step.",
+                ("for _ in range(steps):", "of_W, of_b = 0.0 * W, 0.0 * b\n    for _ in range(steps):"),
+                ("of_W, of_b = wrong.T @ x, wrong.sum(dim=0)", "of_W, of_b = of_W + wrong.T @ x, of_b + wrong.sum(0)"),
+            ),
+            uphill=(
+                "Your answer adds the gradients, which raises the loss. Subtract them.",
+                (_W, "W + rate * of_W - rate * decay * W"),
+                (_B, "b + rate * of_b"),
+            ),
+            one_step_too_few=("Your answer takes one step too few. Take `steps`.", ("range(steps)", "range(1, steps)")),
         ),
     ),
 )

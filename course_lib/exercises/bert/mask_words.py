@@ -109,8 +109,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Ask two nested questions at each position: is it chosen, and if so, which of the three things happens to "
-            "it? The label holds the right token at every chosen position, even where the token is unchanged.",
+            "Ask two questions at each position: is the token chosen, and if so, what replaces it? The label holds "
+            "the right token at every chosen position, even where the token is unchanged.",
         ),
         Hint(
             "shapes",
@@ -175,7 +175,7 @@ EXERCISE = Exercise(
             _slip(("mask_id, ", "103, ")),
         ),
         *alike(
-            "Your answer leaves some chosen tokens without a label. Each needs one, even if it is unchanged.",
+            "Your answer leaves some chosen tokens without a label. Label every one of them, even if unchanged.",
             no_label_where_the_word_itself_is_drawn=_slip(
                 (_LABELS, "torch.where(chosen & ((corrupted != ids) | (fate < 0.8) | (fate >= 0.9)), ids, -100)")
             ),
@@ -193,7 +193,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "exchanged",
-            "Your answer returns labels, corrupted. The order is corrupted, labels.",
+            "Your answer returns the labels first. Return the corrupted ids first, then the labels.",
             _slip(("corrupted, labels", "labels, corrupted")),
         ),
     ),

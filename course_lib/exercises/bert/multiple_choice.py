@@ -96,7 +96,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "To the encoder every choice is a separate row. Flatten the choices into rows, get all scores, restore "
+            "To the encoder, every choice is a separate row. Flatten the choices into rows, get all scores, restore "
             "the shape, and let the choices for one question compete.",
         ),
         Hint(
@@ -172,7 +172,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "choices_as_rows",
-            "Your answer is [choices, batch]. Questions are rows: [batch, choices].",
+            "Your answer is [choices, batch]. Each question is a row: return [batch, choices].",
             _slip((_RETURN, "return p.T.contiguous()")),
         ),
         *alike(

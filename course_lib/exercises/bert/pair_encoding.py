@@ -10,30 +10,26 @@ from torch import Generator, Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from course_lib.exercises.bert.shared import CLS, PAD, SEP
-from course_lib.exercises.common import alike, integer
+from course_lib.exercises.common import alike, integer, slips
 from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import Case, Exercise, Hint
 from course_lib.judging.ready_made import PAIRS
 from course_lib.objectives import pretraining
 
-EXAMPLE = "worked example: my dog is cute, he likes playing"
-"""The input that the paper draws in its figure 2, with the ids of its own vocabulary."""
-
-
-MY_DOG_IS_CUTE, HE_LIKES_PLAYING = [2026, 3899, 2003, 10140], [2002, 7777, 2377, 2075]
-
+MY_DOG_IS_CUTE, HE_LIKES = [2026, 3899, 2003, 10140], [2002, 7777, 2377, 2075]
+"""What the paper draws in its figure 2, with the ids of its own vocabulary."""
 
 Encoded = tuple[Tensor, Tensor, Tensor]
+IdRows = list[list[int]]
+Seconds = list[list[int] | None]
 
 
 def _pair_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
-        yield Case(EXAMPLE, ([MY_DOG_IS_CUTE], [HE_LIKES_PLAYING], CLS, SEP, PAD))
+        yield Case("worked example: my dog is cute, he likes playing", ([MY_DOG_IS_CUTE], [HE_LIKES], CLS, SEP, PAD))
         yield Case("one text alone", ([[7, 8, 9]], [None], 1, 2, 0))
         yield Case("a first text without tokens", ([[], [7]], [[8, 9], [4]], 1, 2, 0))
-        yield Case(
-            "a batch of two pairs and one text", ([[7, 8], [9], [4, 5, 6]], [[5, 6, 7, 8], [4, 8], None], 1, 2, 3)
-        )
+        yield Case("two pairs and one text", ([[7, 8], [9], [4, 5, 6]], [[5, 6, 7, 8], [4, 8], None], 1, 2, 3))
     for name in ("pairs", "other pairs", "pairs and texts"):
         firsts = [_tokens(generator) for _ in range(4)]
         seconds = [None if "texts" in name and i % 2 else _tokens(generator) for i in range(4)]
@@ -43,12 +39,6 @@ def _pair_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 
 def _tokens(generator: Generator) -> list[int]:
     return torch.randint(10, 90, (integer(generator, 1, 8),), generator=generator).tolist()
-
-
-IdRows = list[list[int]]
-
-
-Seconds = list[list[int] | None]
 
 
 def _pairs_by_padding_lists(firsts: IdRows, seconds: Seconds, cls_id: int, sep_id: int, padding_id: int) -> Encoded:
@@ -71,7 +61,7 @@ def _pairs_by_padding_lists(firsts: IdRows, seconds: Seconds, cls_id: int, sep_i
 
 
 _slip = partial(Edited, _pairs_by_padding_lists)
-_SEGMENTS, _RETURN = "[0] * len(one) + [1] * len(two)", "return ids, kinds, mask"
+_SEGMENTS, _PAIR, _RETURN = "[0] * len(one) + [1] * len(two)", "bool(two)", "return ids, kinds, mask"
 
 
 def _pairs_in_place(firsts: IdRows, seconds: Seconds, cls_id: int, sep_id: int, padding_id: int) -> Encoded:
@@ -92,10 +82,8 @@ def _pairs_in_place(firsts: IdRows, seconds: Seconds, cls_id: int, sep_id: int, 
 
 
 def _pairs_by_looking_at_ids(firsts: IdRows, seconds: Seconds, cls_id: int, sep_id: int, padding_id: int) -> Encoded:
-    rows = [
-        torch.tensor([cls_id, *a, sep_id, *([] if b is None else [*b, sep_id])])
-        for a, b in zip(firsts, seconds, strict=True)
-    ]
+    after = [[] if second is None else [*second, sep_id] for second in seconds]
+    rows = [torch.tensor([cls_id, *a, sep_id, *b]) for a, b in zip(firsts, after, strict=True)]
     ids = pad_sequence(rows, batch_first=True, padding_value=padding_id)
     mask = ids != padding_id
     ends = (ids == sep_id).long()
@@ -132,14 +120,7 @@ EXERCISE = Exercise(
             "After padding, all three are `[batch, tokens]`. `torch.nn.utils.rnn.pad_sequence` pads a list of tensors "
             "at their ends with a value of your choice; pad segments with 0. A position holds a token if it is "
             "smaller than the length of its row.",
-            answers=(
-                "segments_padded_with_padding_id",
-                "ids_padded_with_zero",
-                "padding_in_second_segment",
-                "mask_inverted",
-                "mask_of_numbers",
-                "mask_one_too_long",
-            ),
+            answers=("segments_padded_with_padding_id", "ids_padded_with_zero", "mask_inverted", "mask_one_too_long"),
         ),
         Hint(
             "outline",
@@ -148,61 +129,25 @@ EXERCISE = Exercise(
             "Store the length of each row before you pad it.\n"
             "Pad ids with `padding_id` and segments with 0.\n"
             "For the mask, compare a row of positions with a column of lengths.",
-            answers=(
-                "last_sep_in_first_segment",
-                "first_sep_in_second_segment",
-                "a_sep_for_no_text",
-                "no_sep_behind_one_text",
-                "cls_before_both",
-                "last_sep_missing",
-            ),
+            answers=("last_sep_in_first_segment", "first_sep_in_second_segment", "a_sep_for_no_text"),
         ),
     ),
     misconceptions=(
         *alike(
-            "Your rows lack a [SEP]. Put one after every text, including the second.",
+            "Your rows have the wrong number of [SEP] tokens. Put one after each text, and none for None.",
             last_sep_missing=_slip(("*second, sep_id", "*second")),
             no_sep_behind_one_text=_slip(("*first, sep_id]", "*first, *([] if second is None else [sep_id])]")),
+            a_sep_for_no_text=_slip(("[] if", "[sep_id] if")),
         ),
-        Misconception(
-            "a_sep_for_no_text",
-            "Your rows with a single text end with two [SEP] tokens. If the second text is None, leave out its [SEP] "
-            "as well.",
-            _slip(("[] if", "[sep_id] if")),
-        ),
-        Misconception(
-            "cls_missing",
-            "Your rows have no [CLS]. Put it first: its vector represents the whole input.",
-            _slip(("[cls_id, ", "[")),
-        ),
-        Misconception(
-            "cls_before_both",
-            "Your rows have a second [CLS] before the second text. Put only one, at the very beginning.",
-            _slip(("[*second", "[cls_id, *second")),
-        ),
-        Misconception(
-            "ids_of_bert",
-            "Your answer uses 101 and 102 for [CLS] and [SEP], their ids in BERT's own vocabulary. Use `cls_id` and "
-            "`sep_id`.",
-            _slip(("rows, segments = ", "cls_id, sep_id = 101, 102\n    rows, segments = ")),
+        *alike(
+            "Your rows have the wrong number of [CLS] tokens. Put exactly one in each row, at the very beginning.",
+            cls_missing=_slip(("[cls_id, ", "[")),
+            cls_before_both=_slip(("[*second", "[cls_id, *second")),
         ),
         *alike(
             "Your segments assign a [SEP] to the wrong text. Each [SEP] belongs to the text before it.",
-            first_sep_in_second_segment=_slip(
-                (_SEGMENTS, "[0] * (len(one) - bool(two)) + [1] * (len(two) + bool(two))")
-            ),
-            last_sep_in_first_segment=_slip((_SEGMENTS, "[0] * len(one) + [1] * (len(two) - 1) + [0] * bool(two)")),
-        ),
-        Misconception(
-            "segments_from_one",
-            "Your segments are 1 and 2. Count from 0, like the rows of an embedding table.",
-            _slip((_SEGMENTS, "[1] * len(one) + [2] * len(two)")),
-        ),
-        Misconception(
-            "all_behind_in_second_segment",
-            "Your segments are 1 everywhere after the first text's tokens, including its [SEP] and the padding. The "
-            "[SEP] belongs to the text before it, and padding has segment 0.",
-            _slip((_SEGMENTS, "[0] * (len(one) - 1) + [1] * (len(two) + 1)"), ("row, 0", "row, 1")),
+            first_sep_in_second_segment=_slip((_SEGMENTS, f"[0] * (len(one) - {_PAIR}) + [1] * (len(two) + {_PAIR})")),
+            last_sep_in_first_segment=_slip((_SEGMENTS, f"[0] * len(one) + [1] * (len(two) - 1) + [0] * {_PAIR}")),
         ),
         *alike(
             "Your segments are not 0 at the padding. Pad them with 0: `padding_id` is for the ids.",
@@ -210,37 +155,45 @@ EXERCISE = Exercise(
             padding_in_the_last_segment=_slip(("row, 0", "row, row[-1]")),
             segments_padded_with_padding_id=_slip(("row, 0", "row, padding_id")),
         ),
-        Misconception(
-            "ids_padded_with_zero",
-            "Your ids are padded with 0. Pad them with `padding_id`, which may be a different number.",
-            _slip(("row, padding_id", "row, 0")),
-        ),
-        Misconception(
-            "padded_in_front",
-            "Your padding comes before the tokens. Put it after them, so that [CLS] has position 0 in every row.",
-            _slip(("row + gap", "gap + row")),
-        ),
-        Misconception(
-            "mask_inverted",
-            "Your mask is True at the padding. In this course True means that a query may attend: make it True at the "
-            "tokens.",
-            _slip((_RETURN, "return ids, kinds, ~mask")),
-        ),
-        Misconception(
-            "mask_one_too_long",
-            "Your mask is also True at the first padding position. Positions count from 0: a token's position is "
-            "smaller (<) than the length of its row.",
-            _slip((_RETURN, "return ids, kinds, mask | mask.roll(1, dims=1)")),
-        ),
-        Misconception(
-            "special_tokens_masked",
-            "Your mask hides [CLS] and [SEP]. Hide only padding.",
-            _slip((_RETURN, "return ids, kinds, mask & (ids != cls_id) & (ids != sep_id)")),
-        ),
-        Misconception(
-            "mask_of_numbers",
-            "Your mask contains numbers. A mask is boolean: end with .bool().",
-            _slip((_RETURN, "return ids, kinds, mask.long()")),
+        *slips(
+            _pairs_by_padding_lists,
+            ids_of_bert=(
+                "Your answer uses 101 and 102, BERT's own ids for [CLS] and [SEP]. Use `cls_id` and `sep_id`.",
+                ("rows, segments = ", "cls_id, sep_id = 101, 102\n    rows, segments = "),
+            ),
+            segments_from_one=(
+                "Your segments are 1 and 2. Count from 0, like the rows of an embedding table.",
+                (_SEGMENTS, "[1] * len(one) + [2] * len(two)"),
+            ),
+            all_behind_in_second_segment=(
+                "Your segments are 1 from the first [SEP] on. Begin after it, and give the padding segment 0.",
+                (_SEGMENTS, "[0] * (len(one) - 1) + [1] * (len(two) + 1)"),
+                ("row, 0", "row, 1"),
+            ),
+            ids_padded_with_zero=(
+                "Your ids are padded with 0. Pad them with `padding_id`, which may be a different number.",
+                ("row, padding_id", "row, 0"),
+            ),
+            padded_in_front=(
+                "Your padding comes before the tokens. Put it after them, so that [CLS] has position 0 in every row.",
+                ("row + gap", "gap + row"),
+            ),
+            mask_inverted=(
+                "Your mask is True at the padding. Make it True at the tokens: True means that a token is read.",
+                (_RETURN, "return ids, kinds, ~mask"),
+            ),
+            mask_one_too_long=(
+                "Your mask is also True at the first padding position. Compare positions with lengths by <.",
+                (_RETURN, "return ids, kinds, mask | mask.roll(1, dims=1)"),
+            ),
+            special_tokens_masked=(
+                "Your mask hides [CLS] and [SEP]. Hide only padding.",
+                (_RETURN, "return ids, kinds, mask & (ids != cls_id) & (ids != sep_id)"),
+            ),
+            mask_of_numbers=(
+                "Your mask contains numbers. A mask is boolean: end with .bool().",
+                (_RETURN, "return ids, kinds, mask.long()"),
+            ),
         ),
     ),
     forbidden=(PAIRS,),

@@ -138,7 +138,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "word_0_left_out",
-            "Your answer skips the positions whose label is 0. 0 is the id of a token: skip those whose label is -100.",
+            "Your answer skips the positions whose label is 0. But 0 is the id of a token: skip the positions whose "
+            "label is -100.",
             _slip((_ASKED, "word_labels > 0")),
         ),
         Misconception(
@@ -149,8 +150,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "two_questions",
-            "Your answer judges each of the two scores separately, with a sigmoid. The two exclude each other: use "
-            "cross-entropy, with one softmax over both.",
+            "Your answer judges each of the two scores separately, with a sigmoid. The two classes exclude each "
+            "other: use cross-entropy, with one softmax over both.",
             _slip(
                 (
                     "F.nll_loss(log_p_pairs, pair_labels)",
@@ -160,7 +161,7 @@ EXERCISE = Exercise(
             ),
         ),
         *alike(
-            "Your answer takes a softmax twice. Pass cross_entropy the scores: it takes the softmax itself.",
+            "Your answer takes a softmax twice. Pass the scores to cross_entropy: it takes the softmax itself.",
             words_take_it_twice=_slip(_WORDS_TWICE),
             pairs_take_it_twice=_slip(_PAIRS_TWICE),
         ),

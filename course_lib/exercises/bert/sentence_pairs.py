@@ -16,7 +16,7 @@ from course_lib.objectives import pretraining
 from course_lib.objectives.pretraining import FOLLOWING
 
 Texts = Sequence[Sequence[str]]
-Pair = tuple[str, str]
+Pairs = list[tuple[str, str, int]]
 
 _THE_NEXT_ONE = "the next one drawn"
 
@@ -30,15 +30,14 @@ def _pair_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case("texts of one sentence", ([["the cat slept ."], ["it rained ."]], [], []))
     for name, count in (("a few texts", integer(generator, 4, 6)), ("more texts", integer(generator, 7, 10))):
         texts = _texts(generator, [1, 2, 3, 4, *(integer(generator, 1, 5) for _ in range(count - 4))])
-        count = len(_neighbours(texts))
-        yield Case(name, (texts, _chances(generator, count), _sentences(generator, count, "instead")))
+        chances = _chances(generator, sum(len(text) - 1 for text in texts))
+        yield Case(name, (texts, chances, _sentences(generator, len(chances), "instead")))
     for name, chance in (("all of them stay", 0.1), ("none of them stays", 0.6)):
-        texts = _texts(generator, [3, integer(generator, 2, 5)])
-        count = len(_neighbours(texts))
-        chances = [chance + 0.3 * drawn for drawn in torch.rand(count, generator=generator).tolist()]
-        yield Case(name, (texts, chances, _sentences(generator, count, "instead")))
+        texts = _texts(generator, [3, 4])
+        chances = [chance + 0.3 * drawn for drawn in torch.rand(5, generator=generator).tolist()]
+        yield Case(name, (texts, chances, _sentences(generator, 5, "instead")))
     texts = _texts(generator, [2, 4, 3])
-    true = [second for _, second in _neighbours(texts)]
+    true = [second for text in texts for second in text[1:]]
     others = [true[0], true[2], *_sentences(generator, 2, "instead"), true[4], true[5]]
     chances = [0.8, 0.7, 0.9, 0.2, 0.3, 0.6]
     yield Case("what is drawn happens to be the next one", (texts, chances, others), part=_THE_NEXT_ONE)
@@ -73,11 +72,7 @@ def _chances(generator: Generator, count: int) -> list[float]:
     return found
 
 
-def _neighbours(texts: Texts) -> list[Pair]:
-    return [pair for text in texts for pair in pairwise(text)]
-
-
-def _pairs_side_by_side(texts: Texts, chances: Sequence[float], others: Sequence[str]) -> list[tuple[str, str, int]]:
+def _pairs_side_by_side(texts: Texts, chances: Sequence[float], others: Sequence[str]) -> Pairs:
     neighbours = [pair for text in texts for pair in pairwise(text)]
     found = []
     for (first, true), chance, other in zip(neighbours, chances, others, strict=False):
@@ -93,7 +88,7 @@ _NEIGHBOURS, _LABEL, _FOUND = "pairwise(text)", "int(second != true)", "found = 
 _BY_THE_CHANCE = (_LABEL, "int(not stays)")
 
 
-def _pairs_by_iterators(texts: Texts, chances: Sequence[float], others: Sequence[str]) -> list[tuple[str, str, int]]:
+def _pairs_by_iterators(texts: Texts, chances: Sequence[float], others: Sequence[str]) -> Pairs:
     chance, other = iter(chances), iter(others)
     found = []
     for text in texts:
@@ -104,7 +99,7 @@ def _pairs_by_iterators(texts: Texts, chances: Sequence[float], others: Sequence
     return found
 
 
-def _pairs_by_borders(texts: Texts, chances: Sequence[float], others: Sequence[str]) -> list[tuple[str, str, int]]:
+def _pairs_by_borders(texts: Texts, chances: Sequence[float], others: Sequence[str]) -> Pairs:
     sentences = [sentence for text in texts for sentence in text]
     last = torch.tensor([len(text) for text in texts]).cumsum(0) - 1
     begins = [position for position in range(len(sentences)) if position not in last]
@@ -149,49 +144,34 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "labels_exchanged",
-            "Your labels are swapped. As in BERT's published weights, 0 means that the sentence follows, and 1 that "
-            "it does not.",
+            "Your labels are swapped. Return 0 where the second sentence follows, and 1 where it does not.",
             _slip((_LABEL, "int(second == true)")),
         ),
         Misconception(
             "large_chance_stays",
-            "Your answer keeps the second sentence where the chance is 0.5 or more. Keep it below 0.5.",
+            "Your answer keeps the second sentence at high chances. Keep it where the chance is below 0.5.",
             _slip(("chance < 0.5", "chance >= 0.5")),
         ),
         *alike(
-            "Your answer also pairs the last sentence of a text. Nothing follows it in that text: n sentences have n "
-            "- 1 pairs.",
-            across_texts=_slip(
-                (
-                    "pair for text in texts for pair in pairwise(text)",
-                    "*pairwise([one for text in texts for one in text])",
-                )
-            ),
+            "Your answer also pairs the last sentence of a text. It has no next one: n sentences make n - 1 pairs.",
+            across_texts=_slip(("pair for text in texts for pair in pairwise(text)", "*pairwise(sum(texts, []))")),
             in_a_ring=_slip((_NEIGHBOURS, "zip(text, [*text[1:], text[0]])")),
         ),
         *alike(
-            "Your answer leaves out pairs of neighbors. A text of n sentences has n - 1: each sentence with the next.",
+            "Your answer leaves out pairs of neighbors. Pair each sentence of a text with the one after it.",
             two_by_two=_slip((_NEIGHBOURS, "zip(text[::2], text[1::2])")),
             first_pair_of_each_text=_slip((_NEIGHBOURS, "pairwise(text[:2])")),
         ),
         *alike(
-            "Your answer takes the wrong chances or sentences. Each pair of all the texts has its own, whether it "
-            "needs it or not.",
-            others_one_after_another=_slip(
-                (_FOUND, "found, left = [], iter(others)"), ("else other", "else next(left)")
-            ),
+            "Your answer takes the wrong chances or other sentences. Pair number k has chance k and other sentence k, "
+            "even if it doesn't need that sentence.",
+            others_one_after_another=_slip((_FOUND, "found, o = [], iter(others)"), ("else other", "else next(o)")),
             restarted_in_each_text=_slip(
-                (
-                    _FOUND,
-                    "positions = [position for text in texts for position in range(len(text) - 1)]\n"
-                    "    chances, others = [chances[n] for n in positions], [others[n] for n in positions]\n    found "
-                    "= []",
-                )
+                ("chances, others,", "*([x for t in texts for x in a[: len(t) - 1]] for a in (chances, others)),")
             ),
         ),
         *alike(
-            "Your answer changes the first sentence of a pair where the chance is high. Keep it, and put the other "
-            "sentence second.",
+            "Your answer changes the first sentence where the chance is high. Replace only the second sentence.",
             first_replaced=_slip(
                 ("second = true if stays else other", "first, second = first if stays else other, true"), _BY_THE_CHANCE
             ),
@@ -199,19 +179,18 @@ EXERCISE = Exercise(
             other_first=_slip(("else other", "else first"), ("(first, second", "(first if stays else other, second")),
         ),
         *alike(
-            "Your answer never uses the other sentence. Where the chance is 0.5 or more, put it second, with label 1.",
+            "Your answer never uses the other sentences. Put one second where the chance is 0.5 or more.",
             random_left_out=_slip(("found.append", "if stays:\n            found.append")),
             none_replaced=_slip(("else other", "else true"), _BY_THE_CHANCE),
         ),
         Misconception(
             "label_first",
-            "Your answer puts the label first. The order is first sentence, second sentence, label.",
+            "Your answer puts the label first. Return first sentence, second sentence, label.",
             _slip(("first, second, label", "label, first, second")),
         ),
         Misconception(
             "label_by_the_chance",
-            "Your label depends only on the chance. The other sentence may happen to be the one that follows: then "
-            "the label is 0.",
+            "Your label depends only on the chance. It must be 0 even if the next sentence was drawn by chance.",
             _slip(_BY_THE_CHANCE),
             alone=True,
         ),

@@ -100,7 +100,7 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Take the vector of the first token of each text, then apply the layers in the order of the constructor. "
-            "The formula above shows what comes between them.",
+            "The formula in the lesson shows what comes between the layers.",
         ),
         Hint(
             "shapes",
@@ -125,7 +125,7 @@ EXERCISE = Exercise(
         Misconception(
             "last_word",
             "Your answer classifies the last token's state, as GPT does, where only the last token sees all others. "
-            "BERT uses the first, [CLS].",
+            "BERT uses the first token's state, [CLS].",
             _slip((_FIRST, "states[:, -1]")),
         ),
         Misconception(
@@ -171,7 +171,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "dropout",
-            "Your answer applies dropout to the vector in training. BERT does, but don't in this exercise.",
+            "Your answer applies dropout to the vector in training. BERT does so, too, but leave it out in this "
+            "exercise.",
             _slip(("(pooled)", "(nn.functional.dropout(pooled, 0.1, self.training))")),
         ),
         Misconception(
@@ -181,7 +182,7 @@ EXERCISE = Exercise(
             _slip(("self.dense(first)", "first @ self.dense.weight + self.dense.bias")),
         ),
         *alike(
-            "Your answer leaves out a bias. Call the layers themselves: they add it.",
+            "Your answer leaves out a bias. Call the layers themselves: they add the bias.",
             dense_bias_missing=_slip(("self.dense(first)", "nn.functional.linear(first, self.dense.weight)")),
             output_bias_missing=_slip(("self.output(pooled)", "nn.functional.linear(pooled, self.output.weight)")),
         ),

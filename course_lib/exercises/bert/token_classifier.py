@@ -135,15 +135,15 @@ EXERCISE = Exercise(
             "shapes",
             "Indexing with `starts` alone combines every row of `starts` with every sentence. Row i belongs to "
             "sentence i. Index with a column of row numbers `[batch, 1]` and `starts`, or use `gather` with an index "
-            "as wide as the states. Either gives `[batch, tokens, d_model]`.",
+            "as wide as the states. Either way gives you `[batch, tokens, d_model]`.",
             answers=("every_row_of_starts", "first_states_for_all", "first_sequence_for_all", "every_piece"),
         ),
     ),
     misconceptions=(
         Misconception(
             "every_piece",
-            "Your answer is [batch, pieces, classes], scores for every piece, including [CLS] and [SEP]. Use only "
-            "those at `starts`.",
+            "Your answer is [batch, pieces, classes], scores for every piece, including [CLS] and [SEP]. Use only the "
+            "pieces at `starts`.",
             _slip((_PICKED, "states")),
         ),
         Misconception(
@@ -160,8 +160,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "piece_behind",
-            "Your answer takes the piece after each word's first. `starts` contains positions in the whole row, where "
-            "[CLS] is position 0.",
+            "Your answer takes the piece after each word's first piece. `starts` contains positions in the whole row, "
+            "where [CLS] is position 0.",
             _slip((_PICKED, "states[rows, (starts + 1).clamp(max=states.shape[1] - 1)]")),
         ),
         *alike(
@@ -171,7 +171,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "piece_before_the_next_word",
-            "Your answer takes the piece before the next word's first. Use the word's own first piece.",
+            "Your answer takes the piece before the next word's first piece. Use the word's own first piece.",
             _slip((_PICKED, f"states[rows, {_NEXT_WORD} - 1]")),
         ),
         Misconception(
@@ -182,7 +182,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "bias_missing",
-            "Your answer leaves out the layer's bias. Call the layer itself, self.output(x): it adds it.",
+            "Your answer leaves out the layer's bias. Call the layer itself, self.output(x): it adds the bias.",
             _slip(("self.output(picked)", "F.linear(picked, self.output.weight)")),
         ),
         *normalised(_slip),  # exponentials, probabilities, log-probabilities

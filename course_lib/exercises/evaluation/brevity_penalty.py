@@ -95,21 +95,21 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Handle a hypothesis without words first, or Python divides by zero. Otherwise take the smaller of the "
-            "two values: the penalty is never above 1.",
+            "Handle a hypothesis without words first, or Python divides by zero. Otherwise take the smaller of 1 and "
+            "the exponential: the penalty is never above 1.",
         ),
     ),
     misconceptions=(
         Misconception(
             "one_for_nothing",
-            "Your answer returns 1 for a hypothesis without words, no penalty at all. exp(1 - r/c) goes to 0 as c "
-            "does: return 0.",
+            "Your answer returns 1 for a hypothesis without words, no penalty at all. As c goes to 0, exp(1 - r/c) "
+            "does, too: return 0.",
             _slip(("0.0", "1.0")),
             alone=True,
         ),
         Misconception(
             "nan_for_nothing",
-            "Your answer is NaN for a hypothesis without words. exp(1 - r/c) goes to 0 as c does: return 0.",
+            "Your answer is NaN for a hypothesis without words. As c goes to 0, exp(1 - r/c) does, too: return 0.",
             _slip(("0.0", "math.nan")),
             alone=True,
         ),
@@ -121,20 +121,20 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "rewards_length",
-            "Your answer rewards a long hypothesis with more than 1. Return 1 from the reference's length on: "
-            "precision already penalizes extra words.",
+            "Your answer rewards a long hypothesis with more than 1. Return 1 if it is at least as long as the "
+            "reference: precision already penalizes extra words.",
             _slip((_LONG, "False")),
         ),
         Misconception(
             "punishes_length",
-            "Your answer penalizes long hypotheses and not short ones. Return exp(1 - r/c) below the reference's "
-            "length, and 1 from there on.",
+            "Your answer penalizes long hypotheses and not short ones. Return exp(1 - r/c) if the hypothesis is "
+            "shorter than the reference, otherwise 1.",
             _slip((_LENGTHS, "r, c = hypothesis_length"), paired=False),
         ),
         Misconception(
             "cases_swapped",
-            "Your answer swaps the two cases. Return exp(1 - r/c) below the reference's length, and 1 from there on: "
-            "the smaller of the two, so min, not max.",
+            "Your answer swaps the two cases. Return exp(1 - r/c) if the hypothesis is shorter than the reference, "
+            "otherwise 1: use min, not max.",
             _slip((_LONG, "c <= r"), paired=False),
         ),
         Misconception(
@@ -181,8 +181,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "too_long_punished",
-            "Your answer also penalizes long translations. Return 1 from the reference's length on: precision already "
-            "penalizes extra words.",
+            "Your answer also penalizes long translations. Return 1 if it is at least as long as the reference: "
+            "precision already penalizes extra words.",
             _slip((_LONG, "False"), ("r / c", "max(r / c, c / r)"), paired=False),
         ),
     ),

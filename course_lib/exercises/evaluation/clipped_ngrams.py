@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import operator
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import partial, reduce
 
 from torch import Generator
 
@@ -16,6 +15,8 @@ from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.judging.ready_made import METRICS
 from course_lib.references import evaluation
+
+_SEVERAL = "several references"
 
 
 def _ngram_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -39,25 +40,16 @@ def _ngram_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("far fewer words than n" if hidden else "no words", (alone, [random_sentence(generator, 6)], 4))
     for n in (1, 2):
         # The first, the last, the longest and the shortest are four different ones.
-        hypothesis, *several = (
-            random_sentence(generator, words) for words in (integer(generator, 9, 14), 11, 14, 8, 12)
-        )
-        yield Case(f"four references, n = {n}", (hypothesis, several, n), part="several references")
+        lengths = (integer(generator, 9, 14), 11, 14, 8, 12)
+        hypothesis, *several = (random_sentence(generator, words) for words in lengths)
+        yield Case(f"four references, n = {n}", (hypothesis, several, n), part=_SEVERAL)
     said = random_sentence(generator, 6)
-    yield Case(
-        "a reference with fewer words than n", (said, [said[:2], said[1:], said[:1]], 3), part="several references"
-    )
+    yield Case("a reference with fewer words than n", (said, [said[:2], said[1:], said[:1]], 3), part=_SEVERAL)
     some, others = random_sentence(generator, 5), ["meow", "purr"]
-    yield Case(
-        "a part in each of two references", (some + others, [["hiss"], some, others], 1), part="several references"
-    )
-    yield Case(
-        "the same word in each of two references",
-        (["meow", "meow"], [["meow"], ["purr", "meow"]], 1),
-        part="several references",
-    )
+    yield Case("a part in each of two references", (some + others, [["hiss"], some, others], 1), part=_SEVERAL)
+    yield Case("the same word in two references", (["meow", "meow"], [["meow"], ["purr", "meow"]], 1), part=_SEVERAL)
     two = [[*random_sentence(generator, 4), "meow"], ["purr", *random_sentence(generator, 4)]]
-    yield Case("words split between two references", (["meow", "purr"], two, 2), part="several references")
+    yield Case("words split between two references", (["meow", "purr"], two, 2), part=_SEVERAL)
 
 
 def _ngrams_of_counters(hypothesis: Words, references: Sequence[Words], n: int) -> tuple[int, int]:
@@ -66,7 +58,7 @@ def _ngrams_of_counters(hypothesis: Words, references: Sequence[Words], n: int) 
 
     found = grams(hypothesis)
     said = Counter(found)
-    allowed = functools.reduce(operator.or_, [Counter(grams(words)) for words in references])
+    allowed = reduce(operator.or_, [Counter(grams(words)) for words in references])
     matched = (said & allowed).total()
     total = len(found)
     return matched, total
@@ -74,6 +66,7 @@ def _ngrams_of_counters(hypothesis: Words, references: Sequence[Words], n: int) 
 
 _slip = partial(Edited, _ngrams_of_counters)
 _GRAM, _STARTS, _MATCHED = "tuple(words[start : start + n])", "range(len(words) - n + 1)", "(said & allowed).total()"
+_OF_EACH = "(said & Counter(grams(words))).total() for words in references"
 
 
 def _ngrams_joined(hypothesis: Words, references: Sequence[Words], n: int) -> tuple[int, int]:
@@ -121,7 +114,7 @@ EXERCISE = Exercise(
     source="S1, BLEU; Papineni et al. (2002), section 2.1",
     reference=evaluation.clipped_ngrams,
     cases=_ngram_cases,
-    parts={CORE: 3, "several references": 1},
+    parts={CORE: 3, _SEVERAL: 1},
     correct=(_ngrams_of_counters, _ngrams_joined, _ngrams_crossed_out),
     hints=(
         Hint(
@@ -133,14 +126,7 @@ EXERCISE = Exercise(
             "shapes",
             "The inputs are lists of words, the results two ints. Write n-grams as tuples, because a `Counter` cannot "
             "count lists. A sentence of w words has w - n + 1 n-grams, or none if that is not positive.",
-            answers=(
-                "last_ngram_missing",
-                "negative_total",
-                "total_of_words",
-                "one_word_too_many",
-                "order_ignored",
-                "shorter_at_the_end",
-            ),
+            answers=("last_ngram_missing", "shorter_at_the_end", "one_word_too_many", "total_of_words"),
         ),
         Hint(
             "outline",
@@ -149,56 +135,39 @@ EXERCISE = Exercise(
             "Count the n-grams of the hypothesis.\n"
             "Take the smaller of the two counts for each n-gram; their sum is `matched`. The sum over the hypothesis "
             "alone is `total`.",
-            answers=(
-                "references_added",
-                "first_reference_only",
-                "not_clipped",
-                "best_reference",
-                "references_joined",
-                "matches_added_up",
-            ),
+            answers=("not_clipped", "first_reference_only", "best_reference", "references_added"),
         ),
     ),
     misconceptions=(
         *alike(
-            "Your answer uses only one of several references. Clip each n-gram at its count in the reference that has "
-            "it most often.",
+            "Your answer uses only one reference. Clip each n-gram at its largest count in any reference.",
             first_reference_only=_slip(("in references]", "in references[:1]]"), paired=False),
-            best_reference=_slip(
-                (_MATCHED, "max((said & Counter(grams(words))).total() for words in references)"), paired=False
-            ),
+            best_reference=_slip((_MATCHED, f"max({_OF_EACH})"), paired=False),
         ),
         *alike(
-            "Your answer adds up the counts of several references. Clip each n-gram at the largest count in any "
-            "single one.",
+            "Your answer adds up the counts of several references. Clip at the largest count in any single one.",
             references_added=_slip(("operator.or_", "operator.add"), paired=False),
             references_joined=_slip(("in references]", "in [sum(references, [])]]"), paired=False),
-            matches_added_up=_slip(
-                (_MATCHED, "sum((said & Counter(grams(words))).total() for words in references)"), paired=False
-            ),
+            matches_added_up=_slip((_MATCHED, f"sum({_OF_EACH})"), paired=False),
         ),
         *alike(
-            "Your answer does not take the smaller of the two counts. Count each n-gram at most as often as the "
-            "reference has it, and as often as the hypothesis has it.",
+            "Your answer does not clip. Count an n-gram as often as both the hypothesis and a reference have it.",
             not_clipped=_slip((_MATCHED, "sum(gram in allowed for gram in found)")),
             reference_words_counted=_slip((_MATCHED, "sum(allowed[gram] for gram in said)")),
         ),
         *alike(
-            "Your answer matches each n-gram at most once. Count repetitions, up to their number in the reference: "
-            "use Counter, not a set.",
+            "Your answer counts each n-gram only once. Count repeated n-grams, too: use Counter, not a set.",
             different_ngrams=_slip(("found = grams(hypothesis)", "found = list(set(grams(hypothesis)))")),
             each_matched_once=_slip(("Counter(found)", "Counter(set(found))")),
         ),
         *alike(
-            "Your total is not the number of n-grams of the hypothesis. It has len(words) - n + 1, or none if that is "
-            "negative.",
+            "Your total is wrong. The hypothesis has len(words) - n + 1 n-grams, or none if that is negative.",
             recall=_slip(("len(found)", "len(grams(references[0]))"), paired=False),
             total_of_words=_slip(("len(found)", "len(hypothesis)")),
             negative_total=_slip(("len(found)", "len(hypothesis) - n + 1")),
         ),
         *alike(
-            "Your answer has the wrong number of starting positions. There are len(words) - n + 1: range(len(words) - "
-            "n + 1).",
+            "Your answer has the wrong number of starting positions. Use range(len(words) - n + 1).",
             last_ngram_missing=_slip((_STARTS, "range(len(words) - n)")),
             shorter_at_the_end=_slip((_STARTS, "range(len(words))")),
         ),
@@ -214,8 +183,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "divided",
-            "Your answer is the precision. Return its two counts, (matched, total): a corpus adds them up before it "
-            "divides.",
+            "Your answer is the precision. Return its two counts, (matched, total), without dividing.",
             _slip(("matched, total", "matched / max(total, 1)")),
         ),
         *alike(

@@ -34,13 +34,12 @@ def _bleu_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         felix = [(10, 10), (8, 9), (6, 8), (4, 7)]
         yield Case("worked example: the cat did (not) dance", ([felix], [(10, [11])], _PENALTY))
-    for name, references in (("one reference", 1), ("several references", 3)):
+    for name, references, part in (("one reference", 1, CORE), ("several references", 3, "several references")):
         said = [integer(generator, 12, 40), integer(generator, 6, 11), integer(generator, 20, 60)]
         counts = [_sentence(generator, words) for words in said]
         right = [
             [words + 5 + 4 * i for i in torch.randperm(references, generator=generator).tolist()] for words in said
         ]
-        part = CORE if references == 1 else "several references"
         yield Case(f"three sentences, {name}", (counts, list(zip(said, right, strict=True)), _PENALTY), part=part)
     words = integer(generator, 15, 30)
     both = [_sentence(generator, words), _sentence(generator, 9)]
@@ -48,8 +47,11 @@ def _bleu_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("as long as the references", (both, [(words, [words]), (9, [9])], _PENALTY))
     near, nearer = [words - 3, words + 9, words + 2], [7, 14, 9]
     yield Case("the nearest is longer", (both, [(words, near), (9, nearer)], _PENALTY), part="several references")
-    ties = [(words, [words + 4, words - 4]), (9, [6, 12])]
-    yield Case("two are equally near", (both, ties, _PENALTY), part="several references")
+    yield Case(
+        "two are equally near",
+        (both, [(words, [words + 4, words - 4]), (9, [6, 12])], _PENALTY),
+        part="several references",
+    )
     for longest in (1, 2):
         counts = [_sentence(generator, words, longest), _sentence(generator, 2, longest)]
         yield Case(f"up to {longest} words", (counts, [(words, [words + 3]), (2, [4])], _PENALTY))
@@ -58,8 +60,7 @@ def _bleu_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     place = integer(generator, 0, 3)
     hopeless = [[(0, total) if n == place else (right, total) for n, (right, total) in enumerate(one)] for one in both]
     yield Case("one precision is 0", (hopeless, [(words, [words]), (9, [9])], _PENALTY), part="a precision of 0")
-    tiny = [[(2, 2), (1, 1), (0, 0), (0, 0)]]
-    yield Case("no n-grams of three words", (tiny, [(2, [2])], _PENALTY), part="a precision of 0")
+    yield Case("no n-grams of three words", (short[1:], [(2, [2])], _PENALTY), part="a precision of 0")
 
 
 def _bleu_step_by_step(counts: Counts, lengths: Lengths, penalty: Penalty) -> float:
@@ -75,7 +76,8 @@ def _bleu_step_by_step(counts: Counts, lengths: Lengths, penalty: Penalty) -> fl
 
 _slip = partial(Edited, _bleu_step_by_step)
 _NEAREST, _SOME = "min(sorted(several), key=lambda one: abs(one - length))", "matched / max(total, 1)"
-_MEAN, _RETURN = "math.prod(some) ** (1 / len(some))", "mean * penalty(said, right)"
+_MEAN, _PRODUCT = "math.prod(some) ** (1 / len(some))", "math.prod(some)"
+_PENALIZED, _RETURN = "penalty(said, right)", "mean * penalty(said, right)"
 
 
 def _bleu_by_logarithms(counts: Counts, lengths: Lengths, penalty: Penalty) -> float:
@@ -85,9 +87,7 @@ def _bleu_by_logarithms(counts: Counts, lengths: Lengths, penalty: Penalty) -> f
         if matched == 0:
             return 0.0
         logarithm += math.log(matched / total)
-    right = 0
-    for length, several in lengths:
-        right += sorted(several, key=lambda one: (abs(one - length), one))[0]
+    right = sum(sorted(several, key=lambda one: (abs(one - length), one))[0] for length, several in lengths)
     return penalty(sum(words for words, _ in lengths), right) * math.exp(logarithm / len(counts[0]))
 
 
@@ -96,11 +96,6 @@ def _bleu_of_tensors(counts: Counts, lengths: Lengths, penalty: Penalty) -> floa
     mean = (matched / total).nan_to_num(0.0).log().mean().exp().item()
     right = sum(min((abs(one - length), one) for one in several)[1] for length, several in lengths)
     return mean * penalty(sum(length for length, _ in lengths), right)
-
-
-def _mean_of_sentences(counts: Counts, lengths: Lengths, penalty: Penalty) -> float:
-    own = [evaluation.corpus_bleu([one], [its], penalty) for one, its in zip(counts, lengths, strict=True)]
-    return sum(own) / len(own)
 
 
 EXERCISE = Exercise(
@@ -137,87 +132,66 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Add up the lengths of all hypotheses.\n"
-            "For each sentence, find the closest reference length (the shorter of two), and add these up.\n"
+            "For each sentence, find the closest reference length (of two equally close ones the shorter), and add "
+            "these up.\n"
             "For each n, add up matched and total, and divide.\n"
-            "If any precision is 0, return 0. Otherwise take the root of their product, times the penalty.",
-            answers=(
-                "first_reference",
-                "shortest_reference",
-                "longest_reference",
-                "longer_of_two",
-                "penalties_averaged",
-                "zeros_left_out",
-                "zeros_made_small",
-            ),
+            "If any precision is 0, return 0. Otherwise multiply the root of their product by the penalty.",
+            answers=("first_reference", "shortest_reference", "longer_of_two", "zeros_left_out", "zeros_made_small"),
         ),
     ),
     misconceptions=(
         *alike(
-            "Your answer averages over sentences. Add up the counts and lengths of all sentences, then compute one "
-            "BLEU.",
-            mean_of_sentences=_mean_of_sentences,
+            "Your answer averages over sentences. Add up their counts and lengths, then compute one BLEU.",
+            mean_of_sentences=lambda counts, lengths, penalty: (
+                sum(evaluation.corpus_bleu([a], [b], penalty) for a, b in zip(counts, lengths, strict=True))
+                / len(counts)
+            ),
             precisions_averaged=_slip(
                 (_SOME, "sum(m / max(t, 1) for m, t in pairs) / len(pairs)"),
                 ("matched, total in sums", "pairs in zip(*counts)"),
             ),
             penalties_averaged=_slip(
-                (
-                    "penalty(said, right)",
-                    "sum(penalty(n, min(sorted(r), key=lambda one: abs(one - n))) for n, r in lengths) / len(lengths)",
-                )
+                (_PENALIZED, f"sum(penalty(length, {_NEAREST}) for length, several in lengths) / len(lengths)")
             ),
         ),
         *alike(
-            "Your answer does not use the closest of several references. Use the one whose length is closest to the "
-            "hypothesis's.",
+            "Your answer uses the wrong reference length. Use the one that is closest to the hypothesis's length.",
             first_reference=_slip((_NEAREST, "several[0]"), paired=False),
             shortest_reference=_slip((_NEAREST, "min(several)"), paired=False),
             longest_reference=_slip((_NEAREST, "max(several)"), paired=False),
             mean_reference=_slip((_NEAREST, "sum(several) / len(several)"), paired=False),
         ),
         *alike(
-            "Your answer takes the wrong one of two equally close references. Take the shorter.",
+            "Your answer takes the wrong one of two equally close references. Take the shorter one.",
             longer_of_two=_slip(("sorted(several)", "sorted(several, reverse=True)"), paired=False),
             first_of_two=_slip(("sorted(several)", "several"), paired=False),
         ),
         *alike(
             "Your answer is not 0 where a precision is 0. Return 0: without smoothing, a single 0 makes the product 0.",
-            zeros_left_out=_slip(
-                ("not all(some)", "not any(some)"),
-                (_MEAN, "math.prod(p for p in some if p) ** (1 / sum(p > 0 for p in some))"),
-                paired=False,
-            ),
+            zeros_left_out=_slip(("in sums]", "in sums if matched]"), paired=False),
             zeros_made_small=_slip((_SOME, "max(matched, 1e-9) / max(total, 1)"), paired=False),
             nan_for_zero=_slip(("0.0", "math.nan"), paired=False),
         ),
         Misconception(
             "arithmetic_mean",
-            "Your answer takes the arithmetic mean of the precisions. The geometric mean of n precisions is the n-th "
-            "root of their product.",
+            "Your answer takes the arithmetic mean of the precisions. Take the n-th root of their product.",
             _slip((_MEAN, "sum(some) / len(some)"), ("not all(some)", "False")),
         ),
         *alike(
-            "Your answer does not take the n-th root for n precisions. Write ** (1 / n), with parentheses, or take "
-            "exp of the mean logarithm.",
-            root_forgotten=_slip((_MEAN, "math.prod(some)")),
+            "Your answer does not take the n-th root of n precisions. Write ** (1 / n), with the parentheses.",
+            root_forgotten=_slip((_MEAN, _PRODUCT)),
             always_the_fourth_root=_slip((_MEAN, "math.prod(some) ** 0.25")),
             divided_after_the_power=_slip((_MEAN, "math.prod(some) / len(some)")),
         ),
-        Misconception(
-            "penalty_forgotten",
-            "Your answer leaves out the penalty. Multiply the mean of the precisions by it.",
-            _slip((_RETURN, "mean")),
-        ),
-        Misconception(
-            "penalty_under_the_root",
-            "Your answer also takes the root of the penalty, which weakens it. Take the geometric mean first, then "
-            "multiply.",
-            _slip((_MEAN, "(penalty(said, right) * math.prod(some)) ** (1 / len(some))"), (_RETURN, "mean")),
+        *alike(
+            "Your answer does not multiply the mean by the full penalty. Multiply after you have taken the root.",
+            penalty_forgotten=_slip((_RETURN, "mean")),
+            penalty_under_the_root=_slip((_PRODUCT, f"({_PENALIZED} * {_PRODUCT})"), (_RETURN, "mean")),
         ),
         Misconception(
             "lengths_swapped",
-            "Your answer swaps the lengths in the call of penalty. The hypotheses come first, then the references.",
-            _slip(("penalty(said, right)", "penalty(right, said)")),
+            "Your answer swaps the lengths in the call of penalty. The hypotheses' length comes first.",
+            _slip((_PENALIZED, "penalty(right, said)")),
         ),
         in_percent("a share from 0 to 1", _slip((_RETURN, "100 * mean * penalty(said, right)"))),
     ),

@@ -108,14 +108,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "swapped",
-            "Your answer has the two swapped. Micro divides the summed counts of the corpus; macro averages over the "
-            "sentences.",
+            "Your answer has the two averages swapped. Micro divides the summed counts of the corpus; macro averages "
+            "over the sentences.",
             _slip((_RETURN, "return macro, micro")),
         ),
         Misconception(
             "micro_twice",
-            "Your second number is also the micro average. A mean weighted by length gives that. Macro is the "
-            "unweighted mean of the sentences' precisions.",
+            "Your second number is also the micro average. A mean weighted by length gives the micro average. Macro "
+            "is the unweighted mean of the sentences' precisions.",
             _slip(("sum(shares) / len(shares)", "micro")),
         ),
         Misconception(
@@ -143,7 +143,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "last_sentence_left_out",
-            "Your answer leaves out the last sentence. Count it like the others.",
+            "Your answer leaves out the last sentence. Count it like all the others.",
             _slip(("pairs = ", "matched, total = matched[:-1], total[:-1]\n    pairs = ")),
         ),
     ),

@@ -98,7 +98,7 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Each cell is the lowest cost of turning the first i words of one sentence into the first j of the other. "
-            "It depends on three neighbors: one word fewer in either sentence, or in both.",
+            "It depends on three neighboring cells: one word fewer in either sentence, or in both.",
         ),
         Hint(
             "shapes",
@@ -145,8 +145,8 @@ EXERCISE = Exercise(
             match_and_mismatch_exchanged=_slip(("!=", "==")),
         ),
         *alike(
-            "Your table leaves out one of the three steps. Delete from the row above, insert from the column to the "
-            "left: each costs 1.",
+            "Your table leaves out one of the three steps. A deletion comes from the row above, an insertion from the "
+            "column to the left, and each costs 1.",
             no_deletion=_slip(("(deleted, ", "(")),
             no_insertion=_slip(("inserted, table[i][j] +", "table[i][j] +")),
         ),
@@ -159,8 +159,9 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "place_by_place",
-            "Your table compares the words position by position and adds the difference in length. Then a single "
-            "missing word makes all later ones wrong. Take the smallest of the three steps in each cell.",
+            "Your table compares the words position by position and adds the difference in length. In such a "
+            "comparison, a single missing word makes all later words wrong. Take the smallest of the three steps in "
+            "each cell.",
             _slip((_BEST, "table[i][j] + (hypothesis[min(i, j)] != reference[min(i, j)])"), paired=False),
         ),
         Misconception(

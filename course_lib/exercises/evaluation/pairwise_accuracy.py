@@ -113,15 +113,15 @@ EXERCISE = Exercise(
             "outline",
             "Go through all pairs i, j with i before j.\n"
             "Work out people's choice: 1, -1, or 0 where the grades are equal.\n"
-            "Work out the metric's: 0 where its scores differ by at most the tolerance, otherwise 1 or -1.\n"
+            "Work out the metric's choice: 0 where its scores differ by at most the tolerance, otherwise 1 or -1.\n"
             "Count the pairs with equal choices, and divide by the number of pairs.",
             answers=("ties_left_out", "tied_grades_left_out", "ties_are_wrong", "ties_are_half"),
         ),
     ),
     misconceptions=(
         *alike(
-            "Your answer leaves out pairs with a tie. Count them: if both prefer neither, they agree; if only one "
-            "does, they disagree.",
+            "Your answer leaves out pairs with a tie. Count these pairs: if people and the metric both prefer "
+            "neither, they agree; if only one side does, they disagree.",
             ties_left_out=_slip(
                 (_AGREED, "agreed += judged == preferred != 0"),
                 (_PAIRS, "pairs += judged != 0 != preferred"),
@@ -143,7 +143,7 @@ EXERCISE = Exercise(
             ),
         ),
         *alike(
-            "Your answer ignores the tolerance, or part of it. The metric prefers neither if the absolute difference "
+            "Your answer doesn't apply the tolerance correctly. The metric prefers neither if the absolute difference "
             "of its scores is at most `tolerance`.",
             tolerance_ignored=_slip(
                 ("(difference > tolerance) - (difference < -tolerance)", "(difference > 0) - (difference < 0)"),
@@ -162,7 +162,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "tolerance_for_people",
-            "Your answer also applies the tolerance to people's grades. They tie only if they are equal.",
+            "Your answer also applies the tolerance to people's grades. Two grades tie only if they are equal.",
             _slip(
                 (
                     "(people[i] > people[j]) - (people[i] < people[j])",

@@ -139,9 +139,9 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Keep only the positions where the mask is True, in both tensors.\n"
-            "Count predicted, expected and both, as plain ints.\n"
-            "Precision divides both by predicted, recall by expected.\n"
-            "F1 is 2 · both, divided by the sum of predicted and expected.",
+            "Count how often the label is predicted, expected, and both, as plain ints.\n"
+            "For precision, divide the third count by the first, and for recall, by the second.\n"
+            "F1 is twice the third count, divided by the sum of the first two.",
             answers=("swapped", "arithmetic_mean", "factor_two_forgotten", "over_all_words", "nan_for_nothing"),
         ),
     ),
@@ -176,7 +176,7 @@ EXERCISE = Exercise(
             ),
         ),
         *alike(
-            "Your answer counts right words with other labels. Count the words where both are `label`.",
+            "Your answer counts right words with other labels. Count only words that have `label` in both tensors.",
             agreement_on_other_labels=_slip(("said & true", "(said == true) & mask")),
             hits_of_all_labels=_slip(("said & true", "(predicted == expected) & mask"), paired=False),
         ),

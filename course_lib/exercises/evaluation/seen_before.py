@@ -7,7 +7,7 @@ from functools import partial
 
 from torch import Generator
 
-from course_lib.exercises.common import alike, integer
+from course_lib.exercises.common import alike, integer, slips
 from course_lib.exercises.evaluation.shared import Words, in_percent, random_sentence, split_words
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
@@ -18,27 +18,19 @@ def _seen_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         test = [split_words("so the cat danced on the table"), split_words("a dog slept")]
         yield Case("worked example: the cat danced", (test, [split_words("the cat danced at night")], 3))
-        yield Case(
-            "the same words in another order", ([split_words("table the on cat")], [split_words("on the table")], 2)
-        )
+        yield Case("the same words reordered", ([split_words("table the on cat")], [split_words("on the table")], 2))
     test = [split_words("the a bc sat"), split_words("cat sat on it")]
     yield Case("the same letters, other words", (test, [split_words("the ab c"), split_words("cats at one it")], 2))
     for n in (2, 3):
         training = [random_sentence(generator, integer(generator, 6, 9)) for _ in range(3)]
         test = [random_sentence(generator, integer(generator, 7, 12)) for _ in range(3)]
         yield Case(f"n = {n}", (test, training, n))
-    new = [f"word{number}" for number in range(integer(generator, 3, 6))]
-    seen = random_sentence(generator, 5)
+    new, seen = [f"word{number}" for number in range(integer(generator, 3, 6))], random_sentence(generator, 5)
+    noises = ["meow", "purr", "hiss"]
     yield Case("the end was seen, the beginning not", ([new + seen, seen + new], [[*seen, "meow"], ["purr"]], 3))
-    yield Case(
-        "two runs that overlap",
-        ([[*seen, "meow", "purr", *new]], [seen[1:] + ["meow"], seen[4:] + ["meow", "purr"]], 3),
-    )
-    yield Case(
-        "half of a run in each of two sentences",
-        ([["meow", "purr", "hiss", *new]], [["meow", "purr"], ["purr", "hiss"]], 3),
-    )
-    yield Case("a run across two sentences", ([["meow", "purr", "hiss"]], [["so", "meow", "purr"], ["hiss", "so"]], 3))
+    yield Case("two runs that overlap", ([[*seen, *noises[:2]]], [seen[1:] + noises[:1], seen[4:] + noises[:2]], 3))
+    yield Case("half a run in each of two sentences", ([noises + new], [noises[:2], noises[1:]], 3))
+    yield Case("a run across two sentences", ([noises], [["so", *noises[:2]], [noises[2], "so"]], 3))
     yield Case("single words", ([[*new, "meow", "meow"], seen], [["meow", *seen[:1]]], 1))
     yield Case("no training data", ([seen, new], [], 2))
     yield Case("capitals", ([split_words("The cat sat")], [split_words("the cat sat")], 2))
@@ -61,6 +53,8 @@ def _seen_word_by_word(test: Sequence[Words], training: Sequence[Words], n: int)
 
 _slip = partial(Edited, _seen_word_by_word)
 _KNOWN = "for words in training for start in range(len(words) - n + 1)"
+_OF_TRAINING, _IF = "tuple(words[start : start + n]) for words in training", "if tuple(words[start : start + n])"
+_STARTS = "        for start in range(len(words) - n + 1):"
 _COVER, _SHARE = "covered.update(range(start, start + n))", "len(covered) / max(len(words), 1)"
 
 
@@ -68,8 +62,7 @@ def _seen_by_text(test: Sequence[Words], training: Sequence[Words], n: int) -> l
     texts = [f" {' '.join(words)} " for words in training]
     shares = []
     for words in test:
-        found = [f" {' '.join(words[i : i + n])} " for i in range(max(len(words) - n + 1, 0))]
-        hits = [any(run in text for text in texts) for run in found]
+        hits = [any(f" {' '.join(words[i : i + n])} " in text for text in texts) for i in range(len(words) - n + 1)]
         inside = [any(hits[max(place - n + 1, 0) : place + 1]) for place in range(len(words))]
         shares.append(sum(inside) / len(words) if words else 0.0)
     return shares
@@ -130,26 +123,10 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "share_of_runs",
-            "Your answer is the share of runs. Count the words that are in at least one run of the training data.",
-            _slip((_COVER, "covered.add(start)"), (_SHARE, "len(covered) / max(len(words) - n + 1, 1)")),
-        ),
         *alike(
             "Your answer marks too few words of each run. Mark all n: words[start : start + n].",
             one_word_of_a_run=_slip((_COVER, "covered.add(start)")),
             one_word_too_few=_slip((_COVER, "covered.update(range(start, start + n - 1))")),
-        ),
-        Misconception(
-            "counted_again",
-            "Your answer counts a word again for each of its runs, so a share may exceed 1. Mark positions, and count "
-            "each once.",
-            _slip(("covered: set[int] = set()", "covered = []"), (_COVER, "covered.extend(range(start, start + n))")),
-        ),
-        Misconception(
-            "words_for_positions",
-            "Your answer collects words instead of positions, so a word that occurs twice counts once. Mark positions.",
-            _slip((_COVER, "covered.update(words[start : start + n])")),
         ),
         *alike(
             "Your answer is 0 or 1 for each sentence. Return the share of its words.",
@@ -159,57 +136,28 @@ EXERCISE = Exercise(
         *alike(
             "Your answer looks up runs of a different length. Only runs of n words count as seen.",
             words_alone=_slip(
-                (
-                    "tuple(words[start : start + n]) for words in training",
-                    "tuple(words[start : start + 1]) for words in training",
-                ),
-                ("if tuple(words[start : start + n]) in known", "if tuple(words[start : start + 1]) in known"),
+                (_OF_TRAINING, "tuple(words[start : start + 1]) for words in training"),
+                (_IF, "if tuple(words[start : start + 1])"),
                 paired=False,
             ),
             ends_count=_slip(
                 (_KNOWN, "for words in training for start in range(len(words))"),
-                ("        for start in range(len(words) - n + 1):", "        for start in range(len(words)):"),
+                (_STARTS, "        for start in range(len(words)):"),
                 (_COVER, "covered.update(range(start, min(start + n, len(words))))"),
             ),
-        ),
-        Misconception(
-            "training_joined",
-            "Your answer joins the training sentences, so a run may begin in one and end in the next. Handle each "
-            "sentence separately.",
-            _slip(("for words in training for", "for words in [sum(map(list, training), [])] for")),
         ),
         *alike(
             "Your answer treats different runs as the same. Compare the words as they are, in their order.",
             order_ignored=_slip(
-                (
-                    "tuple(words[start : start + n]) for words in training",
-                    "tuple(sorted(words[start : start + n])) for words in training",
-                ),
-                ("if tuple(words[start : start + n])", "if tuple(sorted(words[start : start + n]))"),
+                (_OF_TRAINING, "tuple(sorted(words[start : start + n])) for words in training"),
+                (_IF, "if tuple(sorted(words[start : start + n]))"),
             ),
-            lower_case=_slip(
-                ("if tuple(words[start : start + n])", "if tuple(word.lower() for word in words[start : start + n])"),
-            ),
+            lower_case=_slip((_IF, "if tuple(word.lower() for word in words[start : start + n])")),
         ),
         *alike(
             "Your answer misses the last run of each sentence. There are len(words) - n + 1 runs.",
-            last_run_missing=_slip(
-                ("        for start in range(len(words) - n + 1):", "        for start in range(len(words) - n):")
-            ),
+            last_run_missing=_slip((_STARTS, "        for start in range(len(words) - n):")),
             last_training_run_missing=_slip((_KNOWN, "for words in training for start in range(len(words) - n)")),
-        ),
-        Misconception(
-            "one_share_for_all",
-            "Your answer is one share, over all words of the test. Return a list: one share for each sentence.",
-            _slip(
-                ("shares.append(share)", "shares.append(len(covered))"),
-                ("return shares", "return sum(shares) / max(sum(map(len, test)), 1)"),
-            ),
-        ),
-        Misconception(
-            "what_is_new",
-            "Your answer is the share of words that were not seen. Return the share that were.",
-            _slip((_SHARE, "1 - len(covered) / max(len(words), 1)")),
         ),
         Misconception(
             "sentences_left_out",
@@ -218,5 +166,35 @@ EXERCISE = Exercise(
             alone=True,
         ),
         in_percent("a share from 0 to 1", _slip((_SHARE, "100 * len(covered) / max(len(words), 1)"))),
+        *slips(
+            _seen_word_by_word,
+            share_of_runs=(
+                "Your answer is the share of runs. Count the words that are in at least one run of the training data.",
+                (_COVER, "covered.add(start)"),
+                (_SHARE, "len(covered) / max(len(words) - n + 1, 1)"),
+            ),
+            counted_again=(
+                "Your answer counts a word once for each of its runs. Mark positions, and count each position once.",
+                ("covered: set[int] = set()", "covered = []"),
+                (_COVER, "covered.extend(range(start, start + n))"),
+            ),
+            words_for_positions=(
+                "Your answer counts different words, so a repeated word counts once. Mark positions instead.",
+                (_COVER, "covered.update(words[start : start + n])"),
+            ),
+            training_joined=(
+                "Your answer joins the training sentences, so a run may cross from one to the next. Keep them apart.",
+                ("for words in training for", "for words in [sum(map(list, training), [])] for"),
+            ),
+            one_share_for_all=(
+                "Your answer is one share, over all words of the test. Return a list: one share for each sentence.",
+                ("shares.append(share)", "shares.append(len(covered))"),
+                ("return shares", "return sum(shares) / max(sum(map(len, test)), 1)"),
+            ),
+            what_is_new=(
+                "Your answer is the share of words that were not seen. Return the share of words that were seen.",
+                (_SHARE, "1 - len(covered) / max(len(words), 1)"),
+            ),
+        ),
     ),
 )

@@ -126,12 +126,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_right_word_is_enough",
-            "Your answer accepts a sentence with only one right word. All its words must be right: .all(), not .any().",
+            "Your answer accepts a sentence with only one right word. All of its words must be right: use .all(), not "
+            ".any().",
             _slip((_WHOLE, "(same & mask).any(dim=1)"), paired=False),
         ),
         Misconception(
             "most_words_are_enough",
-            "Your answer accepts a sentence with more than half of its words right. All of them must be right: .all().",
+            "Your answer accepts a sentence with more than half of its words right. All of its words must be right: "
+            "use .all().",
             _slip((_WHOLE, "2 * (fine & mask).sum(dim=1) > mask.sum(dim=1)")),
         ),
         Misconception(
@@ -142,12 +144,13 @@ EXERCISE = Exercise(
         Misconception(
             "all_or_nothing",
             "Your answer checks the whole batch at once. Check each sentence separately, .all(dim=1), and return the "
-            "share that are right.",
+            "share of right sentences.",
             _slip((_WHOLE, "fine.all().reshape(1)")),
         ),
         Misconception(
             "first_word_alone",
-            "Your answer checks only the first word of each sentence. Check all of them: does a loop return too early?",
+            "Your answer checks only the first word of each sentence. Check all of its words: does your loop return "
+            "too early?",
             _slip(("whole = ", "fine, mask = fine[:, :1], mask[:, :1]\n    whole = ")),
         ),
         Misconception(
@@ -175,7 +178,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "error_rate",
-            "Your answer is the share of wrong sentences. Return the share of right ones.",
+            "Your answer is the share of wrong sentences. Return the share of right sentences.",
             _slip(("whole.double", "(~whole).double")),
         ),
     ),

@@ -121,8 +121,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "capped_at_one",
-            "Your answer never exceeds 1. It may: a hypothesis that is far too long has more edits than the reference "
-            "has words.",
+            "Your answer never exceeds 1. It may exceed 1: a hypothesis that is far too long has more edits than the "
+            "reference has words.",
             _slip(("return rate", "return min(1.0, rate)")),
             alone=True,
         ),
@@ -151,7 +151,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "empty_hypotheses_cost_nothing",
-            "Your answer counts no edits for an empty hypothesis. All its words are missing: distance counts them.",
+            "Your answer counts no edits for an empty hypothesis. All of the reference's words are missing: distance "
+            "counts them.",
             _slip((_EDITS, "[distance(said, right) if said else 0 for said, right in pairs]")),
             alone=True,
         ),
@@ -166,7 +167,8 @@ EXERCISE = Exercise(
             _slip(("return rate", "return 1 / rate")),
         ),
         *alike(
-            "Your answer counts the edits of only one sentence. Add up the edits of all, and return after the loop.",
+            "Your answer counts the edits of only one sentence. Add up the edits of all sentences, and return after "
+            "the loop.",
             edits_of_the_last_sentence=_slip(("sum(edits)", "edits[-1]")),
             edits_of_the_first_sentence=_slip(("sum(edits)", "edits[0]")),
         ),
@@ -178,8 +180,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "sentences_as_words",
-            "Your answer passes whole lists of sentences to distance, so a whole sentence is one edit. Call it for "
-            "each sentence.",
+            "Your answer passes whole lists of sentences to distance, so a whole sentence is one edit. Call distance "
+            "once for each sentence.",
             _slip((_EDITS, "[distance(hypotheses, references)]"), paired=False),
         ),
     ),
