@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -66,7 +67,8 @@ def _probe_by_torch(
     layer = nn.Linear(features.shape[1], classes, dtype=features.dtype)
     nn.init.zeros_(layer.weight)
     nn.init.zeros_(layer.bias)
-    optimizer = torch.optim.SGD([{"params": [layer.weight], "weight_decay": decay}, {"params": [layer.bias]}], lr=rate)
+    groups: list[dict[str, Any]] = [{"params": [layer.weight], "weight_decay": decay}, {"params": [layer.bias]}]
+    optimizer = torch.optim.SGD(groups, lr=rate)
     for _ in range(steps):
         optimizer.zero_grad()
         F.cross_entropy(layer(standard(features)), labels).backward()
