@@ -15,10 +15,10 @@
 # # Lesson 09 · BERT
 #
 # You have two hundred labeled sentences and need a classifier. Most words of the language don't occur in them. But the
-# world is full of sentences without labels, and **BERT** learns from those first: a cat sits on some words, and BERT
-# guesses what is under it. That is **pre-training**. Then come your two hundred, in **fine-tuning**.
+# world is full of sentences without labels, and **BERT** learns from those first: some words are covered, and BERT
+# guesses them. This is **pre-training**. Your two hundred sentences come second, in **fine-tuning**.
 #
-# You will measure what that is worth, in a small world and on real reviews.
+# You will measure what pre-training is worth, in a small invented world and on real reviews.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -106,13 +106,13 @@ show.matrices(
 )
 
 # %% [markdown]
-# Such a model can't learn to predict the next token, because it sees it. So it learns something else first.
+# Such a model can't learn to predict the next token, because it already sees it. So it learns something else first.
 #
 # - **Pre-training**: an encoder learns to compute good vectors, on as much text as possible, with an objective other than
 #   your task. BERT has two: predict masked tokens, and tell whether one sentence follows another.
 # - **Fine-tuning**: put a small **head** for your task on top, and train everything a little longer on your labels.
 #
-# Models differ in what they predict, and from what (Wolf et al., 2020, figure 2).
+# Models differ in what they predict and what they see (Wolf et al., 2020, figure 2).
 #
 # | family | predicts | from | models | good for |
 # |---|---|---|---|---|
@@ -120,8 +120,8 @@ show.matrices(
 # | **autoregressive** (decoder) | the next token | the past | **GPT**, **GPT-2** (Radford et al., 2018, 2019); **Transformer-XL** (Dai et al., 2019): keeps states of the last segment; **XLNet** (Yang et al., 2019): the past in a shuffled order | writing |
 # | **sequence to sequence** (both) | a text | another text | **BART** (Lewis et al., 2020): repairs a damaged text; **T5** (Raffel et al., 2020): fills in missing spans, every task as text; **MarianMT** (Junczys-Dowmunt et al., 2018): translates, from translations alone | translating, summarizing |
 #
-# **Encoding** turns a text into vectors; **decoding** writes token by token. The first family encodes, the second decodes,
-# the third does both. In each row below, a token is predicted from the blue ones.
+# **Encoding** turns a text into vectors; **decoding** writes token by token. The first family encodes, the second
+# decodes, the third does both. In each row below, a token is predicted from the blue tokens.
 
 # %% tags=["demo"]
 example = ["the", "cat", "chased", "the", "mouse"]
@@ -138,13 +138,13 @@ show.matrices(
 )
 
 # %% [markdown]
-# BERT predicts its two tokens independently; T5's second depends on the first.
+# BERT predicts its two masked tokens independently; T5's second token depends on the first.
 #
 # ## 2. What BERT reads
 #
 # A **[CLS]** token comes first; its vector represents the whole input. Every text ends with **[SEP]**. Words become
 # **subword tokens** (WordPiece, which marks a continuation with `##`). The **segment** of a token says which of the two
-# texts it belongs to. This is figure 2 of the paper:
+# texts it belongs to. Here is the paper's figure 2:
 #
 # ```text
 # token     [CLS]  my  dog  is  cute  [SEP]  he  likes  play  ##ing  [SEP]
@@ -202,10 +202,9 @@ def encode_pairs(firsts, seconds, cls_id, sep_id, padding_id):
 
 
 # %% [markdown] tags=["reason"]
-# BERT was pre-trained on exactly this layout, so its tokens and segments make sense only in it. A wrong segment doesn't
-# raise an error but costs a little accuracy, which is the worst kind of mistake. Pad segments with 0, not with
-# `padding_id`: the embedding table has only two rows. Compute the mask from the lengths, not from the ids: a real token may
-# have the padding's id.
+# BERT was pre-trained on exactly this layout and works only with it. A wrong segment doesn't raise an error but costs a
+# little accuracy, which is the worst kind of mistake. Pad segments with 0, not with `padding_id`: the embedding table
+# has only two rows. Compute the mask from the lengths, not from the ids: a real token may have the padding's id.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-pair_encoding-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("bert.pair_encoding")
@@ -302,17 +301,17 @@ three_embeddings()
 # %% [markdown]
 # ## 3. Masking tokens
 #
-# The first objective is **masked language modeling** (MLM): *The cat chased the mouse* becomes *The cat [MASK] the mouse*,
-# and the model computes $p(w \mid$ *The cat [MASK] the mouse*$)$. Mask most tokens, and too little context is left; mask
-# one, and you learn from only one. The paper (section 3.1) **chooses** 15 %, never [CLS] or [SEP].
+# The first objective is **masked language modeling** (MLM): *The cat chased the mouse* becomes *The cat [MASK] the
+# mouse*, and the model computes $p(w \mid$ *The cat [MASK] the mouse*$)$. Mask most tokens, and too little context is
+# left; mask only one, and you learn from only one. The paper (section 3.1) **chooses** 15 %, never [CLS] or [SEP].
 #
 # But the texts that you classify later don't contain [MASK], and a model that predicts only at [MASK] could neglect
-# everything else. So the model's *input* is drawn at random, too:
+# everything else. So chance also decides what the model *sees* there:
 #
 # | of the chosen tokens | become | so that the model |
 # |---|---|---|
 # | 80 % | [MASK] | has to guess from the context |
-# | 10 % | another token, drawn at random | can't trust the tokens that it sees |
+# | 10 % | another token, drawn at random | can't trust the tokens it sees |
 # | 10 % | themselves | remembers the token it sees |
 #
 # At the chosen positions, and only there, the model must predict the original token.
@@ -352,14 +351,14 @@ check("bert.expected_counts", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Randomness is hard to test, so **roll the dice outside**: at every position, `chance` decides whether the token is chosen,
-# and `fate` what replaces it.
+# Randomness is hard to test, so **we draw the numbers outside** your function: at every position, `chance` decides
+# whether the token is chosen, and `fate` what replaces it.
 #
 # ### Exercise 3 · Hide words
 # `bert.mask_words` · 4 points · about 15 minutes
 #
-# Choose the tokens with `chance` < 0.15 that are not `special`. Replace them by `mask_id` where `fate` < 0.8 and by the
-# token in `anything` from 0.8 up to 0.9, and keep them from 0.9 on. The labels are the original `ids` at all chosen
+# Choose the tokens with `chance` < 0.15 that are not `special`. Replace them by `mask_id` where `fate` < 0.8, and by
+# the token in `anything` where 0.8 < `fate` < 0.9; keep the rest. The labels are the original `ids` at all chosen
 # positions, and −100 everywhere else, which torch's cross-entropy ignores.
 #
 # Shapes: all tensors are `[batch, tokens]`; `special` is boolean, `chance` and `fate` are floats from 0 to 1. Return a
@@ -390,7 +389,7 @@ def mask_words(ids, special, chance, fate, anything, mask_id):
 
 # %% [markdown] tags=["reason"]
 # Whether a token is chosen and what replaces it are two draws, and the labels depend only on the first. If the chosen
-# tokens that stay had no label, the model would learn that an unmasked token never needs a thought.
+# tokens that stay had no label, the model would learn that it never has to predict an unmasked token.
 #
 # Never choose special tokens, since predicting [SEP] teaches nothing. Take the labels from the ids before masking:
 # afterwards, they would be [MASK].
@@ -439,9 +438,9 @@ def what_the_model_gets_to_see():
 # %% [markdown]
 # ## 4. Learning from masked tokens
 #
-# A head computes a score for every token of the vocabulary, at every position. Its loss is the cross-entropy at the chosen
-# positions. GPT and XLNet learn from every token, and BERT from 15 % of them, so BERT needs more passes, the price of
-# seeing both sides.
+# A head computes a score for every token of the vocabulary, at every position. Its loss is the cross-entropy at the
+# chosen positions. GPT and XLNet learn from every token, but BERT learns from only 15 %, so it needs more passes. That
+# is the price of seeing both sides.
 #
 # We trained one, with `python -m course_lib.toys.small_bert`, on 40,000 very short stories from a small world. In it,
 # people bake and paint, animals chase and growl, and both see, follow and find. The data doesn't say which nouns are
@@ -524,8 +523,8 @@ def under_the_mask():
 under_the_mask()
 
 # %% [markdown]
-# It knows what cats do to mice and bakers to bread. It can't know who growled, so the animals share the probability, and
-# people get little: nouns that occur in the same contexts have become alike. Now put the cat on any word.
+# The model knows what cats do to mice and bakers to bread. It can't know who growled, so the animals share the
+# probability, and people get little: nouns that occur in the same contexts have become alike. Now cover each word.
 
 
 # %% tags=["demo"]
@@ -542,8 +541,8 @@ def with_a_cat_on_it(text):
 with_a_cat_on_it("the small cat chased the mouse in the kitchen .")
 
 # %% [markdown]
-# **Predict** what percentage of the masked tokens it gets right in new stories (a blind guess gets one in 590). Predictions
-# aren't graded.
+# **Predict** what percentage of the masked tokens the model gets right in new stories (a blind guess gets one in 590).
+# Predictions aren't graded.
 
 # %%
 masked_tokens_right = None  # in %
@@ -579,8 +578,7 @@ def how_well_it_guesses():
 # text, or was it drawn from elsewhere? Half of the pairs are of each kind. (RoBERTa dropped this objective without any
 # loss: Liu et al., 2019, section 4.2.)
 #
-# A text of three sentences has two pairs of neighbors. Each pair has a `chance`, and an `other` sentence, whether it needs
-# one or not.
+# A text of three sentences has two pairs of neighbors. Each pair has a `chance` and an `other` sentence, needed or not.
 #
 # ### Exercise 4 · Does it follow?
 # `bert.sentence_pairs` · 3 points (2 for the pairs, 1 for the next one drawn) · about 12 minutes
@@ -616,7 +614,8 @@ def next_sentence_pairs(texts, chances, others):
 # %% [markdown] tags=["reason"]
 # Collect all neighbors, then walk along pairs, chances and other sentences together: if you don't count, you can't
 # miscount. The last sentence of a text and the first of the next are not neighbors; pairing them teaches the model that
-# anything follows anything. The label depends on the resulting pair, not on the draw: a model can't learn wrong labels.
+# anything follows anything. The label depends on the resulting pair, not on the draw: a model can't learn from wrong
+# labels.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-sentence_pairs-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("bert.sentence_pairs")
@@ -672,11 +671,11 @@ check("bert.pretraining_loss", hidden=True)
 # %% [markdown]
 # ### 4.2 A minute of pre-training
 #
-# Pre-train a new encoder on five hundred batches of 48 pairs, from nearly twenty thousand stories, each used once. Its
-# heads are `WordGuesser` and, for the pairs, a linear layer on [CLS].
+# Pre-train a new encoder on four hundred batches of 48 pairs, from fifteen thousand stories, each used once. Its heads
+# are `WordGuesser` and, for the pairs, a linear layer on [CLS].
 #
-# *Predict first.* One of the two losses falls at once. Which one waits? And what percentage of new pairs does the model get
-# right in the end? (Chance is 50 %.)
+# *Predict first.* One of the two losses falls at once. Which one waits? And what percentage of new pairs does the model
+# get right in the end? (Chance is 50 %.)
 
 # %%
 waits = ""  # "tokens" or "pairs"
@@ -724,20 +723,20 @@ OWN_ENCODER = {}  # the encoder that you pre-train below
 @show.when_ready
 def a_minute_of_pre_training():
     torch.manual_seed(0)
-    steps, size, every = 500, 48, 50
+    steps, size, every = 400, 48, 50
     pairs, new_pairs = drawn_pairs(texts(20_000, seed=7), 0), drawn_pairs(texts(150, seed=2025), 1)
     model = BothGoals(new_bert(), small_bert().config.d_model, len(vocabulary())).to(device)
-    optimizer, rate = torch.optim.AdamW(model.parameters()), linear_schedule(3e-3, steps // 10, steps)
+    model.eval()  # no dropout, because it reads each story only once
+    optimizer = torch.optim.AdamW(model.parameters(), fused=True)  # updates all weights in one call
+    rate = linear_schedule(3e-3, steps // 10, steps)
     curves = []
     for step in track(range(steps + 1), "pre-training"):
         if step % every == 0:
-            model.eval()
             with torch.no_grad():
                 tokens, labels, follows, right = both_answers(model, new_pairs, 1)
             judged = (follows.argmax(dim=-1) == right).float().mean().item()
             curves.append((F.cross_entropy(tokens.flatten(0, 1), labels.flatten()), F.cross_entropy(follows, right)))
         if step < steps:
-            model.train()
             loss = pretraining_loss(*both_answers(model, pairs[step * size : (step + 1) * size], step))
             optimizer.param_groups[0]["lr"] = rate(step + 1)
             optimizer.zero_grad()
@@ -763,7 +762,7 @@ def a_minute_of_pre_training():
         "Two losses by batch: that of the masked tokens falls from the start and passes the level of mere counting; "
         "that of the pairs is still at log 2 after fifty batches and falls then.",
     )
-    for batches, (of_tokens, of_pairs) in list(enumerate(curves))[:: len(curves) // 4]:
+    for batches, (of_tokens, of_pairs) in enumerate(curves):
         print(f"after {batches * every:3} batches: masked tokens {of_tokens:.2f} nats, pairs {of_pairs:.3f} nats")
     print(f"pairs judged correctly: {judged:.0%}")
     show.prediction("waits", waits, "pairs")
@@ -775,11 +774,12 @@ def a_minute_of_pre_training():
 # the loss with token frequencies alone; only below it do contexts matter. The loss of the pairs waits at log 2, which is
 # chance: whether *it then growled* follows *the queen baked the cake* depends on what *growled* and *queen* mean.
 #
-# Your loss ends more than a nat above the small BERT's. That one saw fourteen times as many batches, and larger ones.
+# Your loss ends more than a nat above the small BERT's, which saw over seventeen times as many batches, and larger
+# ones.
 #
 # ## 5. Heads
 #
-# Here are seven tasks (Wolf et al., 2020, figure 2), in lesson 00's five families. Each takes an encoder, a decoder or
+# Here are seven tasks (Wolf et al., 2020, figure 2), in lesson 00's five families. Each needs an encoder, a decoder or
 # both, with a **head**:
 #
 # | task | input | output | family | examples |
@@ -850,9 +850,9 @@ class SequenceClassifier(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# Without the tanh, the two layers would be one linear layer; at the end, it would squeeze the logits between -1 and 1, so
-# that the model could never be sure. `states[0]` instead of `states[:, 0]` is the first text and not the first tokens, and
-# it fits whenever the sizes agree.
+# Without the tanh, the two layers would be one linear layer; at the end, it would squeeze the logits between -1 and 1,
+# so that the model could never be sure. `states[0]` instead of `states[:, 0]` is the first text, not the first token of
+# each, and raises no error if the sizes agree.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-sequence_classifier-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("bert.sequence_classifier")
@@ -906,9 +906,9 @@ def does_it_follow():
 
 
 # %% [markdown]
-# It judges the first three well: a queen isn't an *it*, and the wolf wasn't mentioned. For that, it must compare words of
-# two texts. But she baked a *cake* and not a *cheese*, and a queen isn't a *he*. Random sentences rarely contain only these
-# mistakes, so the objective didn't require spotting them. A model learns what its objective requires, by the shortest
+# The head judges the first three well: a queen isn't an *it*, and the wolf wasn't mentioned. For that, it must compare
+# two texts. But she baked a *cake* and not a *cheese*, and a queen isn't a *he*. Random sentences rarely contain only
+# these mistakes, so the model didn't have to spot them. A model learns what its objective requires, by the shortest
 # route: that is the case against next-sentence prediction.
 #
 # ### 5.2 Two hundred sentences
@@ -928,7 +928,7 @@ def does_it_follow():
 # - **recurrent**: a bidirectional recurrent network, from scratch. Its state at the first word has read the whole sentence
 #   backwards, so your head fits on it.
 #
-# There is a fifth if you have pre-trained it: **your own encoder**, fine-tuned.
+# If you have pre-trained it, there is a fifth: **your own encoder**, fine-tuned.
 #
 # *Predict first:* what percentage of 400 new sentences does the BERT from scratch get right in the end? And your own
 # encoder?
@@ -996,11 +996,11 @@ CANDIDATES = {
 
 
 # %% tags=["demo"]
-def learn(model, examples, test, epochs, rate, seed=0, title="training", every=1):
-    """Train in batches of 25; after every epoch, or less often, measure the accuracy on the test."""
-    examples, test = model.prepared(examples), model.prepared(test)
+def learn(model, examples, epochs, rate, seed=0, title="training", test=None, at=()):
+    """Train in batches of 25; return the accuracy on the test after the epochs `at`."""
+    examples = model.prepared(examples)
     generator = torch.Generator().manual_seed(seed)
-    optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=rate)
+    optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=rate, fused=True)
     shares = []
     for epoch in track(range(1, epochs + 1), title):
         model.train()
@@ -1010,13 +1010,13 @@ def learn(model, examples, test, epochs, rate, seed=0, title="training", every=1
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
-        if epoch % every == 0:
+        if epoch in at:
             shares.append(share_right(model, test))
     return shares
 
 
 def share_right(model, test):
-    """The number of counted labels whose class has the highest score."""
+    """The share of the counted labels whose class has the highest score."""
     model.eval()
     with torch.no_grad():
         right = model(test).argmax(dim=-1) == test["labels"]
@@ -1025,7 +1025,7 @@ def share_right(model, test):
 
 @show.when_ready
 def two_hundred_sentences():
-    epochs, every, seeds = 10, 5, (1, 2)
+    epochs, half, seeds = 10, 5, (1, 2)
     candidates = dict(CANDIDATES)
     if OWN_ENCODER:
         candidates["your own encoder"] = (own_encoder, False, 1e-3, {"color": INK, "linestyle": ":"})
@@ -1037,10 +1037,11 @@ def two_hundred_sentences():
             for seed in seeds:
                 torch.manual_seed(seed)
                 model = WithHead(encoder(), SequenceClassifier(64, 2), frozen)
-                before = share_right(model, test)
-                few = labelled(examples(200, seed))
-                curves.append([before, *learn(model, few, test, epochs, rate, seed, f"{task}: {name}", every)])
-            read = range(0, epochs + 1, every)
+                tested, few = model.prepared(test), labelled(examples(200, seed))
+                before = share_right(model, tested)
+                after = learn(model, few, epochs, rate, seed, f"{task}: {name}", tested, at=(half, epochs))
+                curves.append([before, *after])
+            read = (0, half, epochs)
             for curve in curves:
                 panel.plot(read, curve, alpha=0.3, linewidth=1, **style)
             panel.plot(read, torch.tensor(curves).mean(dim=0), linewidth=2.2, label=name, **style)
@@ -1067,16 +1068,16 @@ def two_hundred_sentences():
 # scratch do no better than chance: there is too little data to compare.
 #
 # **Features or fine-tuning?** On the first task, both do equally well. Next-sentence prediction taught [CLS] whether a
-# story continues with *she* or with *it*, and that is the answer. It never had to compare two nouns, so on the second task
-# the frozen features fall behind, while fine-tuning teaches attention to compare. But features are cheap: the encoder runs
-# once for many tasks.
+# story continues with *she* or with *it*, and that is the answer. But [CLS] never had to compare two nouns, so on the
+# second task the frozen features fall behind, while fine-tuning teaches attention to compare. Still, features are
+# cheap: the encoder runs once for many tasks.
 #
-# **And your own encoder?** Five hundred batches are enough for the first task, but not for the second, where it does no
-# better than chance. Pre-training teaches the easiest things first.
+# **And your own encoder?** Four hundred batches are enough for the first task, but not for the second, where it stays
+# at chance. Pre-training teaches the easiest things first.
 #
-# To be fair, the small BERT was pre-trained on texts **from the same small world**; on others it would help less. And
-# trained from scratch, the **recurrent** classifier matches the transformer, or beats it: with little data, reading in
-# order helps. But you can pre-train the transformer on more.
+# To be fair, the small BERT was pre-trained on texts **from the same small world**; on other texts it would help less.
+# Trained from scratch, the **recurrent** classifier matches the transformer, or beats it: with little data, reading in
+# order helps. But the transformer can be pre-trained.
 #
 # ### 5.3 What is it worth on real reviews?
 #
@@ -1134,8 +1135,8 @@ check("bert.few_labels", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Then comes the probe itself (Alain and Bengio, 2016). First **standardize**: from each feature, subtract its mean over the
-# *training* texts, and divide by the root of its variance over them plus $10^{-5}$:
+# Next, write the probe itself (Alain and Bengio, 2016). First **standardize**: from each feature, subtract its mean
+# over the *training* texts, and divide by the root of its variance over them plus $10^{-5}$:
 #
 # $$x = \frac{f - \mu}{\sqrt{\sigma^2 + 10^{-5}}} .$$
 #
@@ -1221,8 +1222,8 @@ except ModuleNotFoundError as missing:
 
 
 # %% [markdown]
-# *Predict first:* what percentage of the 600 do the probe and the bag get right with 50 labels? (Half are positive.) And is
-# the probe better on [CLS] or on the mean?
+# *Predict first:* what percentage of the 600 do the probe and the bag get right with 50 labels? (Half are positive.)
+# And is the probe better on [CLS] or on the mean?
 
 # %%
 right_with_50_labels = {"bag of embeddings": None, "probe on the mean": None}  # in %
@@ -1359,10 +1360,10 @@ def real_reviews():
 
 
 # %% [markdown]
-# Fifty labels and a frozen encoder match the bag with all 2,382, and beat it in most draws. The bag has seen most words too
-# rarely, or never; MiniLM knows which words are used alike. The mean is far ahead of [CLS], since this encoder was trained
-# to bring the *means* of related sentences together. (According to its model card, some of its billion training pairs were
-# labeled for entailment.)
+# With fifty labels, the frozen encoder matches the bag with all 2,382, and beats it in most draws. The bag has seen
+# most words too rarely, or never; MiniLM knows which words are used alike. The mean is far ahead of [CLS], since this
+# encoder was trained to bring the *means* of related sentences together. (According to its model card, some of its
+# billion training pairs were labeled for entailment.)
 #
 # Does **fine-tuning** pay off on top of that? Your probe becomes the head, and we train MiniLM's last layer along with it:
 # 1.8 million weights instead of 770. *Predict first:* by how many percentage points does the accuracy change with 200
@@ -1438,9 +1439,9 @@ def does_fine_tuning_pay():
 
 
 # %% [markdown]
-# With 200 labels, fine-tuning doesn't help: the probe already gets most training texts right, so the rest is mostly noise.
-# With all labels, it gains about a point. Is that a gain? The standard error of an accuracy of 91 % on 600 texts is
-# $\sqrt{0.91 \cdot 0.09 / 600}$, or 1.2 points.
+# With 200 labels, fine-tuning doesn't help: the probe already gets most training texts right, so the rest is mostly
+# noise. With all labels, it gains about a point. Is that more than luck? The standard error of an accuracy of 91 % on
+# 600 texts is $\sqrt{0.91 \cdot 0.09 / 600}$, or 1.2 points.
 #
 # ### Exercise 9 · In your own words: does it pay?
 # `bert.does_it_pay` · 2 points, read by a person · about 12 minutes
@@ -1497,9 +1498,9 @@ def does_fine_tuning_pay():
 # | WSC, Winograd Schema Challenge | does the pronoun mean this noun? (on the states of both) |
 # | AX-b, AX-g | diagnostics: broad coverage, and Winogender |
 #
-# Must the encoder read the two texts **together**? You could instead compare the cosines of MiniLM's sentence vectors.
-# *Predict first:* eight premises have a hypothesis that follows and one that doesn't. For how many is the one that follows
-# closer?
+# Must the encoder read the two texts **together**? You could instead compare cosines of MiniLM's sentence vectors.
+# *Predict first:* eight premises have a hypothesis that follows and one that doesn't. For how many premises is the one
+# that follows closer?
 
 # %%
 nearer = None  # of 8
@@ -1549,16 +1550,16 @@ def alike_is_not_entailed():
 alike_is_not_entailed()
 
 # %% [markdown]
-# These eight are hard on purpose: with one word changed or two swapped, a contradiction is more *like* a sentence than what
-# follows from it. The two vectors say what the sentences are about. Whether one follows depends on how their words relate,
-# so BERT reads both at once.
+# These eight are hard: with one word changed or two swapped, a contradiction is more *like* the premise than what
+# follows from it. The two vectors say what the sentences are about. Whether one follows depends on how their words
+# relate, so BERT reads both at once.
 #
-# So train one, in the small world. *The duchess watched the ferret in the garden. It was hungry.* As in a Winograd schema:
-# is the second sentence about **the one who acts** in the first, or about **the other**? Neither sentence alone gives the
-# answer away.
+# So train one on pairs from the small world. *The duchess watched the ferret in the garden. It was hungry.* As in a
+# Winograd schema: is the second sentence about **the one who acts** in the first, or about **the other**? Neither
+# sentence alone gives the answer away.
 #
-# In two hundred pairs, half of the couples are a person and an animal, and half a woman and a man. (Remember *he ate the
-# cake*.) *Predict first:* what percentage of each kind does the fine-tuned small BERT get right?
+# In two hundred pairs, half of the couples are a person and an animal, and half a woman and a man. *Predict first:*
+# what percentage of each kind does the fine-tuned small BERT get right?
 
 # %%
 about_right = dict.fromkeys(COUPLES)  # in %, such as {"a person and an animal": 99, "a woman and a man": 99}
@@ -1580,7 +1581,7 @@ def whom_is_it_about():
     for name, encoder in (("fine-tuned", small_bert), ("BERT, from scratch", new_bert)):
         torch.manual_seed(0)
         model = WithHead(encoder(), SequenceClassifier(64, 2))
-        learn(model, examples, test, 5, 5e-4, title=name, every=5)
+        learn(model, examples, 5, 5e-4, title=name)
         with torch.no_grad():
             right = (model.eval()(test).argmax(dim=-1) == test["labels"]).float()
         shares[name] = [right[couple == number].mean().item() for number in range(len(COUPLES))]
@@ -1590,9 +1591,9 @@ def whom_is_it_about():
 
 
 # %% [markdown]
-# It gets nearly all of the first kind right, and is no better than chance on the other. Each noun occurs in two or three of
-# the pairs: too few to teach what the encoder doesn't know. Ask it: mask the pronoun after *the queen found the cake .*,
-# and compare *she*, *he* and *it*.
+# The model gets nearly all pairs with an animal right, but does no better than chance on the others. Each noun occurs
+# in two or three of the pairs: too few to teach what the encoder doesn't know. So ask the encoder: mask the pronoun
+# after *the queen found the cake .*, and compare *she*, *he* and *it*.
 
 
 # %% tags=["demo"]
@@ -1615,10 +1616,10 @@ def she_he_or_it():
 
 
 # %% [markdown]
-# For animals it predicts *it*. For people it gives *he* and *she* the same two probabilities whether the noun is a man or a
-# woman; *he* is slightly ahead, so it is right for men alone. Ten minutes of pre-training taught it the most important
-# difference, but not yet the next one. Fine-tuning teaches the *task*, and pre-training the *world*. When a fine-tuned
-# model fails, check whether its encoder ever knew.
+# For animals, the encoder predicts *it*. For people, it gives *he* and *she* the same two probabilities for men and
+# women; *he* is slightly ahead, so it is right for men alone. Ten minutes of pre-training taught it to tell people from
+# animals, but not women from men. Fine-tuning teaches the *task*, and pre-training the *world*. When a fine-tuned model
+# fails, check whether its encoder ever knew.
 #
 # ### 5.5 A label for every word
 #
@@ -1626,8 +1627,8 @@ def she_he_or_it():
 # mark whether each word is part of a name: of a person, an organization (ORG), a location (LOC), a date or a sum of money.
 # The head is **one** linear layer, applied at every token.
 #
-# But *falkland* is four tokens here, and needs one label. The paper (section 5.3) classifies the word by its **first
-# token**, which has attended to the others.
+# But *falkland* is four tokens here, and needs one label. The BERT paper (section 5.3) classifies the word by its
+# **first token**, which has attended to the others.
 #
 # ### Exercise 10 · A label for every word
 # `bert.token_classifier` · 3 points (2 for the values, 1 for rows with fewer words) · about 12 minutes
@@ -1680,8 +1681,9 @@ check("bert.token_classifier", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# A newspaper may have printed this: **British Left Waffles on Falkland Islands.** Either some Brits *left* their breakfast
-# on an island, and *Left* is the verb. Or a party, the *British Left*, can't make up its mind, and the verb is *Waffles*.
+# A newspaper may have printed this: **British Left Waffles on Falkland Islands.** Either some Brits *left* their
+# breakfast on an island, and *Left* is the verb; or a party, the *British Left*, can't make up its mind, and the verb
+# is *Waffles*.
 
 # %% [markdown] tags=["slides"]
 # S1 tags it twice: in the figure on parts of speech *Left* is a verb, in the figure on names *British Left* is an
@@ -1740,9 +1742,9 @@ def taggers():
     for name, (encoder, frozen, rate, _) in CANDIDATES.items():
         torch.manual_seed(0)
         taggers[name] = WithHead(encoder(), TokenClassifier(64, len(TAGS)), frozen)
-        shares = learn(taggers[name], examples, test, 6, rate, title=name)
+        shares = learn(taggers[name], examples, 6, rate, title=name, test=taggers[name].prepared(test), at=(1, 3, 6))
         print(f"{name:24} right tags on new sentences, after epochs 1, 3, 6: ", end="")
-        print(", ".join(f"{shares[epoch - 1]:.1%}" for epoch in (1, 3, 6)))
+        print(", ".join(f"{share:.1%}" for share in shares))
         if name in tags_right_after_one_epoch:
             show.prediction(f"{name}, after one", tags_right_after_one_epoch[name], 100 * shares[0], " %")
 
@@ -1773,10 +1775,10 @@ def taggers():
 # Starting from scratch hurts less here, especially after the first epochs: there are thousands of labels, and most words
 # have only one tag. The recurrent tagger does well, because tagging is mostly local.
 #
-# For names, only the labels change. But most words aren't part of a name, so evaluate **each label** separately. Of the
-# words that the tagger *labeled* ORG, how many are? That is the **precision**. Of the words that *are* ORG, how many did
-# it find? That is the **recall**. **F1** is a mean of the two that stays close to the smaller one; you write all three in
-# lesson 10.
+# To find names, you change only the labels. But most words aren't part of a name, so evaluate **each label**
+# separately. Of the words that the tagger *labeled* ORG, how many are ORG? That is the **precision**. Of the words that
+# *are* ORG, how many did it find? That is the **recall**. **F1** is a mean of the two that stays close to the smaller
+# one; you write all three in lesson 10.
 #
 # *Predict first:* trained from scratch on only sixty sentences, the tagger gets 94 % of all words right. What is its F1 for
 # the parties?
@@ -1805,7 +1807,7 @@ def names_of_parties_and_places():
     ):
         torch.manual_seed(0)
         model = WithHead(encoder(), TokenClassifier(64, len(ENTITIES)))
-        learn(model, with_tags(tagged(sentences, 1), ENTITIES, "entities"), test, 6, 1e-3, title=name, every=6)
+        learn(model, with_tags(tagged(sentences, 1), ENTITIES, "entities"), 6, 1e-3, title=name)
         with torch.no_grad():
             said[name] = model.eval()(test).argmax(dim=-1)
     print(" " * 18 + "accuracy   whole sentences  ORG: precision, recall, F1  LOC: precision, recall, F1")
@@ -1822,9 +1824,9 @@ def names_of_parties_and_places():
 
 
 # %% [markdown]
-# From left to right, the table gets harsher. The tagger trained from scratch gets 94 of 100 words right, but every third
-# sentence wrong, no better than always saying O, and many of its parties aren't parties. It is a few points of accuracy
-# behind the fine-tuned one, and at least twenty of F1. Rare labels need F1.
+# From left to right, the table gets harsher. The tagger trained from scratch gets 94 of 100 words right, but every
+# third sentence wrong, which is no better than always saying O, and many of its parties aren't parties. It is a few
+# points of accuracy behind the fine-tuned one, and at least twenty of F1. Rare labels need F1.
 #
 # ### 5.6 A span of the text
 #
@@ -1946,9 +1948,9 @@ def who_did_it():
     test, asked = hard_questions(300, seed=100), hard_questions(600, seed=1)
     batch = with_answers(test)
     model = WithHead(small_bert(), SpanScores(64))
-    learn(model, with_answers(asked), batch, 8, 1e-3, title="questions", every=8)
+    learn(model, with_answers(asked), 8, 1e-3, title="questions")
     with torch.no_grad():
-        logits = model(batch).masked_fill(~batch["mask"].unsqueeze(1), -torch.inf)
+        logits = model.eval()(batch).masked_fill(~batch["mask"].unsqueeze(1), -torch.inf)
     found, full_stop = best_spans(logits), vocabulary().id(".")
     right = (found == batch["labels"]).all(dim=1)
     short = (best_spans(logits, 4) == batch["labels"]).all(dim=1)
@@ -1986,18 +1988,18 @@ def who_did_it():
 
 
 # %% [markdown]
-# Sort mistakes before you count them. Hardly any are nonsense: the model knows that *who* asks for somebody and *where* for
-# a location, and mostly where these begin and end. It doesn't always know *which sentence* is meant. In the picture, both
-# rows have a candidate in each sentence, and the best sum runs from one to the other. Forbid long spans with `max_tokens`,
-# and some of these mistakes disappear for free.
+# Sort mistakes before you count them. Hardly any are nonsense: the model knows that *who* asks for somebody and *where*
+# asks for a location, and usually where answers begin and end. It doesn't always know *which sentence* is meant. In the
+# picture, both rows have a candidate in each sentence, and the best span runs from one to the other. Forbid long spans
+# with `max_tokens`, and some of these mistakes disappear for free.
 
 
 # %% [markdown]
 # ### 5.7 One of several choices
 #
-# In *multiple choice* (SWAG, ARC, COPA), a question has several continuations, one of them right. The encoder reads each
-# choice with the question, **one at a time**, and a head gives it a single score. The scores meet in a softmax **over the
-# choices** (Devlin et al., 2019, section 4.4).
+# In *multiple choice* (SWAG, ARC, COPA), a question has several continuations, one of them right. The encoder reads
+# each choice with the question, **one at a time**, and a head gives it a single score. A softmax **over the choices**
+# compares the scores (Devlin et al., 2019, section 4.4).
 #
 # ### Exercise 12 · One of several
 # `bert.multiple_choice` · 3 points (2 for the values, 1 for large scores) · about 12 minutes
@@ -2155,8 +2157,8 @@ else:
 #
 # ## Stretch · Go on
 #
-# 1. **Pre-train longer.** Five thousand batches in section 4.2 (with `texts(200_000, seed=7)`) take ten times as long. Does your
-#    encoder get past the small BERT? When does it learn that a queen is a *she*?
+# 1. **Pre-train longer.** Four thousand batches in section 4.2 (with `texts(200_000, seed=7)`) take ten times as long.
+#    Does your encoder catch up with the small BERT? When does it learn that a queen is a *she*?
 # 2. **Be RoBERTa.** Leave the pairs out of the loss. Does it predict masked tokens better? What happens in section 5.2, now
 #   that [CLS] wasn't trained?
 # 3. **More labels.** With 4,000 labels in section 5.2, does the transformer from scratch catch up?
@@ -2185,5 +2187,5 @@ else:
 #
 # ## What you have now
 #
-# You have an encoder, its pre-training, its heads, and a measure of what it is worth. For labels, "right" was enough. But
-# how right is a translation, or a summary? That is the next lesson.
+# You have an encoder, its pre-training, its heads, and a measure of what it is worth. A label is either right or wrong.
+# But how right is a translation, or a summary? The next lesson asks that.

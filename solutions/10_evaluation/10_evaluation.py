@@ -19,9 +19,8 @@
 # - **Felix**: *The cat did dance on the table last night.*
 # - **Minka**: *Yesterday evening the cat was not dancing on the table.*
 #
-# Which do you prefer? You did not have to think. Felix says the opposite of the truth, and in the morning somebody will
-# search the table for paw prints. Yet the metric by which a thousand papers have compared translations prefers Felix, and
-# not by a whisker: 71 to 0.
+# Which do you prefer? Felix says the opposite of the truth, and in the morning somebody will search the table for paw
+# prints. Yet the metric that a thousand papers have used prefers Felix, and by a wide margin: 71 to 0.
 #
 # In this lesson you implement that metric, find out what it misses, and learn what to ask people. First you evaluate a
 # tagger, which is simpler and can still go wrong.
@@ -105,7 +104,7 @@ for words, said, true in zip(headlines, predicted.tolist(), expected.tolist(), s
 print(f"accuracy of the tagger: {(predicted == expected)[mask].float().mean():.0%}")
 
 # %% [markdown]
-# Before each surprise, write down what you expect.
+# Before each result, write down what you expect.
 #
 # *Predict first:* another tagger labels every word *Other*. What is its accuracy?
 
@@ -131,11 +130,11 @@ show.prediction(
 # $$\text{precision} = \frac{\text{right}}{\text{predicted}}, \qquad \text{recall} = \frac{\text{right}}{\text{expected}}, \qquad
 # F_1 = \frac{2 \cdot \text{precision} \cdot \text{recall}}{\text{precision} + \text{recall}} .$$
 #
-# Each is easy to get on its own. Call everything a location, and recall is perfect. Label only the surest word, and
-# precision is. The harmonic mean $F_1$ is close to the *smaller* of the two, so you need both.
+# Each is easy to get on its own. If you call everything a location, recall is perfect; if you label only the surest
+# word, precision probably is. The harmonic mean $F_1$ is close to the *smaller* of the two, so you need both.
 #
 # Our tagger labeled four words as locations, three of them correctly, and there are three locations: precision is 3/4,
-# recall 3/3.
+# and recall is 3/3.
 #
 # ### Exercise 1 · Precision, recall and F1
 # `evaluation.precision_recall_f1` · 3 points (2 for the values, 1 for 0 / 0) · about 12 minutes
@@ -147,8 +146,8 @@ show.prediction(
 # result is a tuple of three floats, `(precision, recall, f1)`.
 
 # %% [markdown] tags=["fine-print"]
-# The shape may have any number of dimensions. Return plain floats, not tensors. Don't use libraries that do the scoring
-# (sklearn, say).
+# The tensors may have any number of dimensions. Return plain floats, not tensors. Don't use libraries that do the
+# scoring (sklearn, say).
 
 
 # %% nbgrader={"grade": false, "grade_id": "evaluation-precision_recall_f1-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -235,8 +234,8 @@ def sequence_accuracy(predicted, expected, mask):
 
 
 # %% [markdown] tags=["reason"]
-# "All" combines the words of a sentence before you average. An "or" with the inverted mask makes padding right first; if
-# padding had to match, a system would be penalized for its output there.
+# Check that all words of a sentence are right before you average. An "or" with the inverted mask makes padding right;
+# if padding had to match, a system would be penalized for its output there.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-sequence_accuracy-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.sequence_accuracy")
@@ -251,7 +250,8 @@ check("evaluation.sequence_accuracy", hidden=True)
 # pre-trained encoder. Now evaluate it with your own functions.
 #
 # A tagger gives each label a probability and chooses the most probable one. It doesn't have to. If false alarms are
-# expensive, require 70 % for ORG; if misses are, 10 %. So there isn't one precision and one recall, but a curve of them.
+# expensive, require 70 % for ORG; if misses are, only 10 %. So there isn't one precision and one recall, but a curve of
+# them.
 #
 # *Predict first:* the tagger from scratch labels a hundred words as parties, and only a little more than half of them are.
 # Let it say ORG only if it is at least 70 % sure. What are precision and recall then?
@@ -343,10 +343,10 @@ def your_tagger_judged():
 
 
 # %% [markdown]
-# You can have certainty, at the price of recall: only a few predictions are left, and all of them are parties. You can also
-# find every party, among a lot of rubbish. On each dotted line, F1 is constant; the tagger's own choice, the largest
-# probability, may miss the highest line that its curve touches. You can't get from one curve to the other with a threshold:
-# that takes a better tagger.
+# You can have certainty, at the price of recall: only a few predictions are left, and all of them are parties. You can
+# also find all parties, with many false alarms. On each dotted line, F1 is constant; the tagger's own choice, the
+# largest probability, may miss the highest line that its curve touches. You can't get from one curve to the other with
+# a threshold: for that, you need a better tagger.
 #
 # ## 2. Where there are many right answers
 #
@@ -384,15 +384,15 @@ place_by_place()
 # says "w/o no time delay", which is one negation too many.
 
 # %% [markdown]
-# So we need a metric that ignores positions. We can ask **people**, which is slow and expensive, but tells us what we want
-# to know. Or we can compare with references **automatically**, and hope to agree with the people. We build the automatic
-# metrics first.
+# So we need a metric that ignores positions. We can ask **people**, which is slow and expensive, but tells us what we
+# want to know. Or we can compare with references **automatically**, and hope to agree with people. We build the
+# automatic metrics first.
 #
 # ## 3. BLEU
 #
 # BLEU (Papineni et al., 2002) has one idea: a good translation shares many **n-grams**, runs of $n$ neighboring words,
-# with the reference. Single words show that it talks about the right things, and longer runs that they are in the right
-# order. BLEU is a precision: of the n-grams in the hypothesis, how many are in the reference?
+# with the reference. Single words show that it talks about the right things, and longer runs that these are in the
+# right order. BLEU is a precision: of the n-grams in the hypothesis, how many are in the reference?
 #
 # ### 3.1 Counting, and clipping
 #
@@ -420,12 +420,12 @@ axes.legend(loc="upper right")
 show.figure(drawn, "Bars of word counts: the occurs 4 times and counts twice, cat occurs twice and counts once.")
 
 # %% [markdown]
-# All eight words are "right". The remedy is **clipping**: you count an n-gram of the hypothesis at most as often as it
-# occurs in the reference. The reference has *the* twice, so two of the four count, and so does one of the two *cats*: five
-# of eight words match.
+# All eight words are "right". The remedy is **clipping**: count an n-gram of the hypothesis at most as often as it
+# occurs in the reference. The reference has *the* twice, so two of the four count, and so does one of the two *cats*:
+# five of eight words match.
 #
-# With several references, you count each n-gram at most as often as in the **one reference that has it most often**. Two
-# references that say *the* twice each don't make four.
+# With several references, count each n-gram at most as often as in the **one reference that has it most often**. Two
+# references with two *the* each don't make four.
 #
 # ### Exercise 3 · Clipped n-grams
 # `evaluation.clipped_ngrams` · 4 points (3 for one reference, 1 for several) · about 20 minutes
@@ -490,8 +490,8 @@ def both_translators_counted():
 #
 # ### 3.2 The brevity penalty
 #
-# The cat that says least is right most often: the hypothesis *the cat* has a precision of 1. Recall would expose it, but is
-# awkward with several references. So BLEU looks at the **length**. With $c$ words in the hypothesis and $r$ in the
+# The less you say, the less can be wrong: the hypothesis *the cat* has a precision of 1. Recall would expose this, but
+# is awkward with several references. So BLEU looks at the **length**. With $c$ words in the hypothesis and $r$ in the
 # reference,
 #
 # $$\text{penalty} = \begin{cases} 1 & c \ge r \\ e^{\,1 - r/c} & c < r . \end{cases}$$
@@ -615,7 +615,7 @@ def the_two_translations_judged():
 # They score 71 and 0, as promised (BLEU is usually given in percent; a library that smooths turns Minka's 0 into 19). This
 # *is* BLEU. Felix loses points for one word out of eleven, and an n-gram can't know that the word was *not*.
 #
-# What is BLEU good at? Take a sentence of thirteen words, output only its first $c$ words, and go on babbling beyond its
+# What is BLEU good at? Take a sentence of thirteen words, output only its first $c$ words, and add nonsense beyond its
 # end. *Predict first:* which costs more, five words too few or five too many?
 
 # %%
@@ -720,8 +720,8 @@ for row in corpus:
 # - **micro**: add up the counts of all sentences, matched and total, and divide *once*. That is *corpus* BLEU.
 # - **macro**: divide for each sentence, and take the mean. That is the mean of *sentence* BLEUs.
 #
-# Micro gives every n-gram the same vote, and macro every sentence. Sentence A has 9 of 10 right; sentence B, a very short
-# one, 0 of 2. What are the two averages?
+# Micro gives every n-gram the same vote, and macro every sentence. In sentence A, 9 of 10 n-grams are right; in
+# sentence B, a very short one, 0 of 2 are. What are the two averages?
 #
 # <details><summary>The answer</summary>
 #
@@ -864,9 +864,9 @@ def edit_table(hypothesis, reference):
 
 
 # %% [markdown] tags=["reason"]
-# The borders count up, because it takes j insertions to get j words from none; borders of 0 would let the alignment begin
-# anywhere for free. The diagonal is free where the words are equal. A substitution costs 1, like the other edits; at a cost
-# of 2, it would be a deletion and an insertion, and the table would measure the longest common subsequence.
+# The borders count up, because it takes j insertions to make j words from none; borders of 0 would let the alignment
+# begin anywhere for free. The diagonal is free where the words are equal. A substitution costs 1, like the other edits;
+# at a cost of 2, it would be a deletion and an insertion, and the table would measure the longest common subsequence.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-edit_table-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.edit_table")
@@ -976,23 +976,23 @@ def error_rates_of_the_translators():
 
 
 # %% [markdown]
-# Moving two words to the front takes two deletions and two insertions: four edits for five words. For speech, that is fair.
-# For translation, it isn't; TER, a newer relative, moves a whole block for a single edit.
+# Moving two words to the front takes two deletions and two insertions: four edits for five words. For speech, that is
+# fair. For translation, it isn't; TER, a newer relative, counts moving a whole block as one edit.
 #
-# And again, Felix is far ahead. Time to ask somebody who can read.
+# Again, Felix is far ahead. It is time to ask people.
 #
 # ## 5. What people say
 #
-# In a **human evaluation**, people judge a model's outputs: are they fluent, coherent, appropriate? For translations, the
-# main question is whether they *mean the same*. You can ask in two ways:
+# In a **human evaluation**, people judge a model's outputs: are they fluent, coherent, appropriate? For translations,
+# the main question is whether they *mean the same*. You can ask in two ways:
 #
 # - **Single response.** "The cat is on the chair. *Le chat est sur la chaise.* Is this a good translation?", with a grade
 #   from 1 to 5. You get a number, but your 3 may be my 4.
 # - **Comparison.** "*Le chat est sur la chaise*, or *Le chat sont sur la chaise*: which do you prefer?" That is easier to
 #   answer, and people agree more often, but you don't learn whether either is any good.
 #
-# Be the person. Here are sixteen translations, in random order, so that you don't know whose they are. How much of the
-# German meaning does the English express? If you can't read German, compare with the reference.
+# Now judge yourself. Here are sixteen translations, in random order, so that you don't know whose they are. How much of
+# the German meaning does the English express? If you can't read German, compare with the reference.
 
 # %% tags=["demo"]
 entries = [(name, index) for name in systems for index in range(len(corpus))]
@@ -1005,7 +1005,7 @@ grades = show.questionnaire(
 grades
 
 # %% [markdown]
-# Now compare, again in random order.
+# Now compare pairs, again in random order.
 
 # %% tags=["demo"]
 turned = [random.Random(index).random() < 0.5 for index in range(len(corpus))]
@@ -1054,14 +1054,14 @@ else:
 # %% [markdown]
 # ### 5.1 Do the raters agree?
 #
-# If two people grade the same sentence differently, what is either grade worth? Giving the *same grade* in nine of sixteen
-# cases sounds fine, but people who roll dice agree now and then, too. **Cohen's kappa** (1960) subtracts the agreement that
-# you would expect by chance:
+# If two people grade the same sentence differently, what is either grade worth? Giving the *same grade* in nine of
+# sixteen cases sounds fine, but people who roll dice sometimes agree, too. **Cohen's kappa** (1960) subtracts the
+# agreement that you would expect by chance:
 #
 # $$\kappa = \frac{\text{observed} - \text{by chance}}{1 - \text{by chance}},$$
 #
-# where "by chance" assumes that each rater gives each grade as often as they really do, but at random. Kappa is 1 for
-# perfect agreement, and 0 for no more agreement than with dice.
+# where "by chance" assumes that each rater gives each grade as often as before, but at random. Kappa is 1 for perfect
+# agreement, and 0 for no more agreement than with dice.
 #
 # *Predict first:* Ada and Bo give the same grade to nine of the sixteen. Which kappa do you expect?
 
@@ -1137,8 +1137,8 @@ if encoder is not None:
     show.prediction("BERTScore, their F1", bertscore_of_the_kitten, f1.item())
 
 # %% [markdown]
-# Now we score both translators with every metric in the course. *Predict first:* in how many of the eleven will Felix be
-# ahead? And what is the correlation of BLEU with people's grades of the sixteen translations, from −1 to 1?
+# Now we score both translators with every metric in the course. *Predict first:* by how many of the eleven will Felix
+# be ahead? And what is the correlation of BLEU with people's grades of the sixteen translations, from −1 to 1?
 
 # %%
 felix_is_ahead_in = None  # of 11 metrics
@@ -1163,11 +1163,12 @@ except ModuleNotFoundError as error:
     print(error)
 
 # %% [markdown]
-# The libraries sacrebleu, rouge-score, jiwer and nltk compute all but the last, and our own BERT that one.
+# The libraries sacrebleu, rouge-score, jiwer and nltk compute all metrics but the last, and our own BERT computes the
+# last.
 #
-# - **Perplexity** doesn't look at a model's *output*, but at the probability that it gives to the right answer. You can
-#   compute it at every step of training, but it says little about the output. A cell below computes it for *The gray fluffy
-#   cat meowed very loudly*.
+# - **Perplexity** doesn't look at a model's *output*, but at the probability that the model gives to the right answer.
+#   You can compute it at every step of training, but it says little about the output. A cell below computes it for *The
+#   gray fluffy cat meowed very loudly*.
 # - **WER** and its relatives count edits; the **CER** counts them in characters.
 # - **BLEU** is a precision of n-grams. **ROUGE** was made for summaries, as a *recall*: how much of the reference is in the
 #   output? (Libraries now report its F1. ROUGE-L looks for the longest common subsequence.)
@@ -1177,8 +1178,8 @@ except ModuleNotFoundError as error:
 # - **BERTScore** compares vectors.
 
 # %% [markdown]
-# Let's compute one of them **by hand**: ROUGE-1 of the two translations from the beginning. It ignores full stops. Felix
-# has 9 words, all of them among the reference's 10: precision is $9/9$ and recall $9/10$, so $F_1 = 18/19$. Of Minka's 10
+# Compute one metric **by hand**: ROUGE-1 of the two translations from the beginning. It ignores full stops. Felix has 9
+# words, all of them among the reference's 10: precision is $9/9$ and recall $9/10$, so $F_1 = 18/19$. Of Minka's 10
 # words, six match: *the* (twice), *cat*, *not*, *on*, *table*. The missing *not* costs Felix one word in ten.
 
 
@@ -1199,7 +1200,7 @@ except ModuleNotFoundError as error:
     print(error)
 
 # %% [markdown]
-# And let's compute one **with and without** its best-known feature. Minka says *small* where the reference says *little*;
+# Compute another **with and without** its best-known feature. Minka says *small* where the reference says *little*;
 # METEOR has a dictionary.
 #
 # *Predict first:* without synonyms, Minka has a METEOR score of 57, and Felix 92. How many points do synonyms add to hers?
@@ -1233,10 +1234,10 @@ except ModuleNotFoundError as error:
 
 # %% [markdown]
 # *small* is *little*: that is what the dictionary is for. The other match is an accident. *give* shares a meaning with
-# *feed*, and a different one with *leave* (a thing to somebody). The dictionary doesn't know which is meant, and nltk takes
-# the last one that fits, so *give* matches *leave*. A dictionary of single words can't know that *yesterday evening* is
-# *last night*, or that somebody who *has recovered* is *healthy again*. For Felix, nothing changes; *after* isn't a synonym
-# of *before*.
+# *feed*, and a different one with *leave* (a thing to somebody). The dictionary doesn't know which meaning applies, and
+# nltk takes the last one that fits, so *give* matches *leave*. A dictionary of single words can't know that *yesterday
+# evening* is *last night*, or that somebody who *has recovered* is *healthy again*. For Felix, nothing changes; *after*
+# isn't a synonym of *before*.
 
 # %%
 of_the_right_words = torch.tensor([0.2, 0.12, 0.2, 0.19, 0.3, 0.2, 0.2, 0.3])  # ..., loudly, EOS
@@ -1268,9 +1269,9 @@ if reports:
     )
 
 # %% [markdown]
-# The correlation is upside down. The more people like a translation, the less BLEU does; BERTScore is closer to people, but
-# still on Felix's side. Is it only these two? Here is every metric, with error rates reversed so that further right is
-# better, and people at the bottom.
+# The correlation is upside down. The more people like a translation, the less BLEU does; BERTScore is closer to people,
+# but still on Felix's side. Do only these two fail? Here is every metric, with error rates reversed so that further
+# right is better, and people at the bottom.
 
 # %% tags=["demo"]
 if reports:
@@ -1302,18 +1303,19 @@ if reports:
     show.prediction("Felix is ahead in", felix_is_ahead_in, ahead, " metrics")
 
 # %% [markdown]
-# The metrics are unanimous, and unanimously wrong. We chose tricky sentences, of course: over thousands of ordinary ones,
-# and between systems that clearly differ, metrics and people mostly agree. And you can't ask people at every step of
-# training. But it isn't an accident either: all of these metrics reward *the reference's words*, letters or vectors. A
-# missing *not*, or *after* instead of *before*, is one word in ten, and all of the meaning. Studies have found that you
-# shouldn't use BLEU to decide between good systems, or for single sentences at all (Reiter, 2018; Mathur et al., 2020).
+# The metrics are unanimous, and unanimously wrong. We chose tricky sentences, of course: over thousands of ordinary
+# ones, and between systems that clearly differ, metrics and people mostly agree. And you can't ask people at every step
+# of training. But the result isn't an accident: all of these metrics reward *the reference's words*, letters or
+# vectors. A missing *not*, or *after* instead of *before*, is one word in ten, and all of the meaning. Studies have
+# found that you shouldn't use BLEU to decide between good systems, or for single sentences at all (Reiter, 2018; Mathur
+# et al., 2020).
 #
 # ### 6.1 Luck, or not?
 #
-# Would Felix still be ahead with eight other sentences? We have no others, so we draw eight of these **with replacement**,
-# a thousand times. Each time, draw the *same* sentences for both systems, and look at the difference: this is the **paired
-# bootstrap** (Koehn, 2004). A hard sentence then pulls both down and cancels out, which it wouldn't in two separate
-# intervals.
+# Would Felix still be ahead with eight other sentences? We have no others, so we draw eight of these **with
+# replacement**, a thousand times. Each time, draw the *same* sentences for both systems, and look at the difference:
+# this is the **paired bootstrap** (Koehn, 2004). A hard sentence then pulls both scores down and cancels out, which it
+# wouldn't in two separate intervals.
 #
 # *Predict first:* in what share of the samples will Felix win?
 
@@ -1360,7 +1362,7 @@ except ModuleNotFoundError as error:
     print(error)
 
 # %% [markdown]
-# It isn't luck, then: BLEU prefers Felix, and would on other sentences of this kind, too. Remember that when you read that
+# So it isn't luck: BLEU prefers Felix, and would on other sentences of this kind, too. Remember that when you read that
 # a difference is *significant*. The bootstrap tells you how sure a **metric** is, not whether it is right.
 #
 # ### 6.2 A translator of your own
@@ -1468,16 +1470,16 @@ def your_translator_judged():
 
 
 # %% [markdown]
-# So that is what a BLEU below 20 looks like. The last of the three is this lesson's first sentence, in the other direction;
-# a translator trained on synthetic captions turns it into something with a broom. Publishing only the first line would have
-# been truthful but thoroughly misleading: **test on the kind of data that the model will meet.**
+# This is what a BLEU below 20 looks like. The last of the three is this lesson's first sentence, in the other
+# direction; a translator trained on synthetic captions turns it into something with a broom. Publishing only the first
+# line would have been truthful but thoroughly misleading: **test on the kind of data that the model will meet.**
 #
-# And two beams are worse than one. They do find more probable sentences, but every further word costs probability, most of
+# Two beams are worse than one. They do find more probable sentences, but every further word costs probability, most of
 # all where the model is clueless, so the more probable sentence is often shorter (last column). Or is that true only of
 # these 97 captions?
 #
-# *Predict first:* in what share of 1,000 samples is greedy decoding ahead? And if we had stopped after the first sixty
-# captions?
+# *Predict first:* in what share of 1,000 samples is greedy decoding ahead? And what if we had stopped after the first
+# sixty captions?
 
 # %%
 greedy_is_ahead = {60: None, 97: None}  # in percent of the samples, by the number of captions
@@ -1510,17 +1512,17 @@ def greedy_against_beams():
 
 
 # %% [markdown]
-# Most samples agree: greedy is ahead. With sixty captions, the middle 95 % is above 0: by the usual rule, the difference is
-# significant. With all 97, the interval includes 0, so it isn't. So don't collect data until you like the interval: there
-# is almost always such a moment. Decide on the number beforehand.
+# Most samples agree: greedy is ahead. With sixty captions, the middle 95 % is above 0: by the usual rule, the
+# difference is significant. With all 97, the interval includes 0, so it isn't. So don't collect data until you like the
+# interval: there is almost always such a moment. Fix the number of captions beforehand.
 #
 # ## 7. Newer metrics and tests
 #
 # ### 7.1 Who judges the judges?
 #
-# A metric is good if it chooses as people do. So take every **pair** of translations, and ask people and the metric: which
-# is better? The share of pairs on which they agree is the **pairwise accuracy**. Kocmi et al. (2021) compared metrics this
-# way, on pairs of systems; unlike a correlation, it assumes nothing about scales.
+# A metric is good if it chooses as people do. So take every **pair** of translations, and ask people and the metric
+# which is better. The share of pairs on which they agree is the **pairwise accuracy**. Kocmi et al. (2021) compared
+# metrics this way, on pairs of systems; unlike a correlation, it assumes nothing about scales.
 #
 # But people often give two translations the same grade; a metric with decimals hardly ever does. So Deutsch et al. (2023)
 # treat **ties** as answers: if people prefer neither, the metric is right if it prefers neither, too. Scores at most a
@@ -1560,9 +1562,9 @@ def pairwise_accuracy(metric, people, tolerance):
 
 
 # %% [markdown] tags=["reason"]
-# Each choice has three outcomes, so map both to 1, 0 or -1, and compare. The tolerance is only for the metric: people can
-# say that they see no difference. Leaving out ties would hide that a metric can't tell equal translations from different
-# ones.
+# Each choice has three outcomes, so turn both choices into 1, 0 or -1, and compare. The tolerance is only for the
+# metric: people can say that they see no difference. Leaving out ties would hide that a metric can't tell equal
+# translations from different ones.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-pairwise_accuracy-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.pairwise_accuracy")
@@ -1571,7 +1573,8 @@ check("evaluation.pairwise_accuracy", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Sixteen translations make 120 pairs. *Predict first:* on what share of them does BLEU choose as Ada and Bo do, on average?
+# Sixteen translations make 120 pairs. *Predict first:* on what share of the pairs does BLEU choose as Ada and Bo do, on
+# average?
 
 # %%
 bleu_chooses_as_people = None  # in percent
@@ -1682,10 +1685,10 @@ if encoder is not None:
     print(f"the sixteen translations: from {min(narrow):.2f} to {max(narrow):.2f}")
 
 # %% [markdown]
-# It is right about nearly nine of ten new sentences, but gives the *lowest* grade of all to the only perfect translation.
-# Why? In its ratings, sentences with the reference's words were wrong and those with other words were right. So it learned
-# *the more alike, the worse*, BLEU's prejudice reversed. **A learned metric learns what is in its ratings**, and you can't
-# see that from the accuracy on more of the same.
+# The head is right about nearly nine of ten new sentences, but gives the *lowest* grade of all to the only perfect
+# translation. Why? In its ratings, sentences with the reference's words were wrong and those with other words were
+# right. So it learned *the more alike, the worse*, BLEU's prejudice reversed. **A learned metric learns what is in its
+# ratings**, and you can't see that from the accuracy on more of the same.
 #
 # So add ratings that break this shortcut: each sentence itself (grade 1), and a paraphrase of a different sentence (grade
 # −1).
@@ -1728,8 +1731,8 @@ def heads_beside_people():
 
 
 # %% [markdown]
-# Now the copy gets its due, and the head sides with people, unlike all eleven metrics. But on look-alikes it is only a
-# little better than chance. COMET has far more than 288 ratings, and trains the encoder, too.
+# Now the copy gets a good grade, and the head sides with people, unlike all eleven metrics. But on look-alikes it is
+# only a little better than chance. COMET has far more than 288 ratings, and trains the encoder, too.
 #
 # ### 7.3 Errors with a name: MQM
 #
@@ -1762,13 +1765,13 @@ for name, errors in marks.items():
     )
 
 # %% [markdown]
-# It is one number again, but you can trace each point and show it to its builders.
+# This is one number again, but you can trace each point to an error.
 #
 # ### 7.4 A language model as judge
 #
-# If a model can read, why not ask it? Kocmi and Federmann (2023) let GPT-4 score translations from 0 to 100. In choosing
-# between systems, it did at least as well as the best learned metrics, even without a reference. For open questions,
-# **LLM-as-a-judge** has become common (Zheng et al., 2023). Like every rater, it has its biases:
+# If a language model can read, why not ask it? Kocmi and Federmann (2023) let GPT-4 score translations from 0 to 100.
+# In choosing between systems, it did at least as well as the best learned metrics, even without a reference. For open
+# questions, **LLM-as-a-judge** has become common (Zheng et al., 2023). Like every rater, it has its biases:
 #
 # - **position bias**: it prefers the first of two answers, or the second (Wang et al., 2023);
 # - **verbosity bias**: it prefers the longer one (Zheng et al., 2023);
@@ -1784,8 +1787,8 @@ for name, errors in marks.items():
 # You can do well on any test if you have read it. Large models are trained on much of the public web, and public tests are
 # on it. The score doesn't reveal this **contamination**.
 #
-# Two small models of everyday captions have the same seed and 1,200 captions each. The second one's include 100 from the
-# test. *Predict first:* the first model has a perplexity of 20 on those. What is the second model's?
+# Two small models of everyday captions have the same seed and 1,200 captions each. The second model's include 100 from
+# the test. *Predict first:* the first model has a perplexity of 20 on those 100. What is the second model's?
 
 # %%
 perplexity_of_what_was_read = None
@@ -1835,8 +1838,8 @@ for seed in range(2):
             show.prediction("what it had read", perplexity_of_what_was_read, perplexity(leaked))
 
 # %% [markdown]
-# On the captions that it has read, eight times each, its perplexity is a quarter to a third lower; on the other half, it is
-# about the same. The contaminated model isn't any better, but it would win every leaderboard.
+# On the captions that it has read, eight times each, its perplexity is a quarter to a third lower; on the rest of the
+# test, it is about the same. The contaminated model isn't any better, but it would win every leaderboard.
 #
 # If you have the training data, check how much of each test sentence its runs of $n$ words cover. GPT-3's report used runs
 # of 8 to 13 words (Brown et al., 2020, appendix C), and Llama 2's used more than ten tokens (Touvron et al., 2023, appendix
@@ -1900,9 +1903,9 @@ def who_has_read_the_test():
 
 
 # %% [markdown]
-# It finds all of the leaked half, whatever $n$ is. The other half shows what is normal: with $n = 2$, most of it is in any
-# training data; with $n = 5$, hardly anything. So compare with a test that you know is clean, and report your $n$. One
-# replaced word hides most of a short caption; a translated or paraphrased test goes undetected.
+# The check finds all of the leaked half, whatever $n$ is. The other half shows what is normal: with $n = 2$, most of it
+# is in any training data; with $n = 5$, hardly anything. So compare with a test that you know is clean, and report your
+# $n$. One replaced word hides most of a short caption; a translated or paraphrased test goes undetected.
 #
 # ### 7.6 What to do
 #
@@ -1954,8 +1957,8 @@ def who_has_read_the_test():
 # the vectors of BERTScore, WordNet's synonyms, a list of words that reverse a meaning, or the translator of section 6.2,
 # asked how probable it finds the *German* given the English.
 #
-# Then be honest. Write eight new German sentences and two translations of each, let somebody else grade them, and *then*
-# run it. And can you write a wrong translation that gets a good score? It rarely takes five minutes.
+# Then be honest. Write eight new German sentences and two translations of each, let somebody else grade them, and only
+# *then* run it. Can you write a wrong translation that gets a good score? It rarely takes five minutes.
 #
 # ## Glossary
 #

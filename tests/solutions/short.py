@@ -32,8 +32,8 @@ CUT_SHORT = {
         "sums_right(tokens, seed) for seed in range(4)": "sums_right(tokens, seed) for seed in range(1)",
     },
     "09_bert": {
-        "steps, size, every = 500, 48, 50": "steps, size, every = 20, 48, 5",
-        "epochs, every, seeds = 10, 5, (1, 2)": "epochs, every, seeds = 2, 1, (1,)",
+        "steps, size, every = 400, 48, 50": "steps, size, every = 20, 48, 5",
+        "epochs, half, seeds = 10, 5, (1, 2)": "epochs, half, seeds = 2, 1, (1,)",
         "(50, 200, ALL), (1, 2, 3, 4)": "(50, 200, ALL), (1,)",
     },
     "10_evaluation": {"scenes.test[:60]": "scenes.test[:12]", "seed, epochs=8": "seed, epochs=1"},
