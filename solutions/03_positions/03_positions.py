@@ -437,7 +437,7 @@ def sixteen_positions_in_binary():
 #
 # Clock $i$ takes up two dimensions of the vector, $2i$ and $2i + 1$, and its **frequency** is
 # $10000^{-2i/d_\text{model}}$ radians per token. The first clock turns once in $2\pi \approx 6$ tokens. In long
-# vectors, the last takes nearly $2\pi\cdot10000$, a whole novel.
+# vectors, the last clock needs nearly $2\pi\cdot10000$, a whole novel.
 #
 # ### Exercise 5 · Sinusoids
 # `positions.sinusoidal_encoding` · 3 points · about 15 minutes

@@ -1412,12 +1412,12 @@ def post_norm_against_pre_norm():
 
 # %% [markdown]
 # The order is not a matter of taste. In post-norm, twenty-four norms sit *on* the residual stream, and with this
-# learning rate the first steps throw the model so far off that it doesn't recover in time. On four seeds its loss ends
-# between 0.9 and 1.4, with or without the warm-up, and pre-norm's at 0.01. Xiong et al. (2020) find the cause near the
-# output, where the two orders differed in section 7: there, post-norm's gradients are as large in a deep model as in a
-# shallow one, so a large step does harm. In pre-norm, the stream has no norms on it. (With fewer blocks and a longer
-# warm-up, post-norm trains well: the paper's own model had six blocks and 4,000 steps of warm-up. The next lesson
-# returns to warm-up.)
+# learning rate the first steps throw the model so far off that it doesn't recover in time. On four seeds, post-norm's
+# loss ends between 0.9 and 1.4, with or without the warm-up, and pre-norm's at 0.01. Xiong et al. (2020) find the cause
+# near the output, where the two orders differed in section 7: there, post-norm's gradients are as large in a deep model
+# as in a shallow one, so a large step does harm. In pre-norm, the stream has no norms on it. (With fewer blocks and a
+# longer warm-up, post-norm trains well: the paper's own model had six blocks and 4,000 steps of warm-up. The next
+# lesson returns to warm-up.)
 #
 # ### Exercise 10 · In your own words
 # `heads_and_blocks.why_residual` · 2 points, read by a person · about 10 minutes

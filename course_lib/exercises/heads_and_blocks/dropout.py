@@ -120,7 +120,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "divided_in_evaluation",
-            "Your answer divides by 1 - p in evaluation too. Nothing is dropped there, so return x itself.",
+            "Your answer divides by 1 - p in evaluation too. Nothing is dropped in evaluation, so return x itself.",
             _slip(("x.clone()", "x / (1 - p)")),
         ),
         Misconception(
