@@ -91,7 +91,7 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 # GPT predicts the next token, so it may look only to the left. To *write*, that is necessary. To *understand* a text, you
 # can use all of it. In
 #
-# *The **station** was playing old hits* and *the **station** was crowded with travellers*
+# *The **station** was playing old hits* and *the **station** was crowded with travelers*
 #
 # the words to the right determine what *station* means. BERT is a stack of **encoder** blocks: every token attends to all
 # others.
@@ -106,7 +106,8 @@ show.matrices(
 )
 
 # %% [markdown]
-# Such a model can't learn to predict the next token, because it already sees it. So it learns something else first.
+# Such a model can't learn to predict the next token, because it already sees that token. So it learns something else
+# first.
 #
 # - **Pre-training**: an encoder learns to compute good vectors, on as much text as possible, with an objective other than
 #   your task. BERT has two: predict masked tokens, and tell whether one sentence follows another.
@@ -306,7 +307,7 @@ three_embeddings()
 # left; mask only one, and you learn from only one. The paper (section 3.1) **chooses** 15 %, never [CLS] or [SEP].
 #
 # But the texts that you classify later don't contain [MASK], and a model that predicts only at [MASK] could neglect
-# everything else. So chance also decides what the model *sees* there:
+# everything else. So chance also decides what replaces a chosen token:
 #
 # | of the chosen tokens | become | so that the model |
 # |---|---|---|
@@ -340,9 +341,10 @@ def expected_counts(tokens):
 
 
 # %% [markdown] tags=["reason"]
-# Of 100 tokens, 15 are chosen: 12 become [MASK], 1.5 become another token, and 1.5 stay. The 80, 10 and 10 % are shares of
-# the chosen tokens; as shares of all tokens, they would mask most of the text. Averages need not be whole. The model can't
-# tell tokens that stay from tokens that were never chosen, so it must have an opinion about every token that it sees.
+# Of 100 tokens, 15 are chosen: 12 become [MASK], 1.5 become another token, and 1.5 stay. The 80, 10 and 10 % are shares
+# of the chosen tokens; as shares of all tokens, they would mask most of the text. Averages need not be whole. The model
+# can't tell tokens that stay from tokens that were never chosen, so it must have an opinion about every token that it
+# sees.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-expected_counts-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("bert.expected_counts")
@@ -351,8 +353,8 @@ check("bert.expected_counts", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Randomness is hard to test, so **we draw the numbers outside** your function: at every position, `chance` decides
-# whether the token is chosen, and `fate` what replaces it.
+# Randomness is hard to test, so **you get the random numbers**: at every position, `chance` decides whether the token
+# is chosen, and `fate` what replaces it.
 #
 # ### Exercise 3 · Hide words
 # `bert.mask_words` · 4 points · about 15 minutes
@@ -439,8 +441,8 @@ def what_the_model_gets_to_see():
 # ## 4. Learning from masked tokens
 #
 # A head computes a score for every token of the vocabulary, at every position. Its loss is the cross-entropy at the
-# chosen positions. GPT and XLNet learn from every token, but BERT learns from only 15 %, so it needs more passes. That
-# is the price of seeing both sides.
+# chosen positions. GPT and XLNet learn from every token, but BERT from only 15 %, so it needs more passes. That is the
+# price of seeing both sides.
 #
 # We trained one, with `python -m course_lib.toys.small_bert`, on 40,000 very short stories from a small world. In it,
 # people bake and paint, animals chase and growl, and both see, follow and find. The data doesn't say which nouns are
@@ -583,9 +585,9 @@ def how_well_it_guesses():
 # ### Exercise 4 · Does it follow?
 # `bert.sentence_pairs` · 3 points (2 for the pairs, 1 for the next one drawn) · about 12 minutes
 #
-# Go through the texts, and in each through its neighbors. Pair number $k$ keeps its second sentence where `chances[k]` <
-# 0.5; otherwise `others[k]` replaces it. The label is 0 where the second sentence follows the first in the text, even if it
-# was drawn by chance, and 1 where it doesn't.
+# Go through the texts, and through the neighbors in each. Pair number $k$ keeps its second sentence where `chances[k]`
+# < 0.5; otherwise `others[k]` replaces it. The label is 0 where the second sentence follows the first in the text, even
+# if it was drawn by chance, and 1 where it doesn't.
 
 # %% [markdown] tags=["fine-print"]
 # Each text has at least one sentence, and a chance is never 0.5. `chances` and `others` have one entry for each pair of all
@@ -779,8 +781,8 @@ def a_minute_of_pre_training():
 #
 # ## 5. Heads
 #
-# Here are seven tasks (Wolf et al., 2020, figure 2), in lesson 00's five families. Each needs an encoder, a decoder or
-# both, with a **head**:
+# Here are seven tasks (Wolf et al., 2020, figure 2), in lesson 00's five families. Each task needs an encoder, a
+# decoder or both, with a **head**:
 #
 # | task | input | output | family | examples |
 # |---|---|---|---|---|
@@ -798,8 +800,8 @@ def a_minute_of_pre_training():
 #
 # ### 5.1 One label for a text or a pair
 #
-# For one label, you need one vector. [CLS] isn't a word, so it is free to collect information from the others. BERT passes
-# its state through a dense layer and tanh (the **pooler**), and a linear layer scores the classes:
+# For one label, you need one vector. [CLS] isn't a word, so it is free to collect information from the others. BERT
+# passes the [CLS] state through a dense layer and tanh (the **pooler**), and a linear layer scores the classes:
 #
 # $$\text{logits} = W_o \tanh(W_d\, x_{\text{[CLS]}} + b_d) + b_o .$$
 
@@ -1072,8 +1074,8 @@ def two_hundred_sentences():
 # second task the frozen features fall behind, while fine-tuning teaches attention to compare. Still, features are
 # cheap: the encoder runs once for many tasks.
 #
-# **And your own encoder?** Four hundred batches are enough for the first task, but not for the second, where it stays
-# at chance. Pre-training teaches the easiest things first.
+# **And your own encoder?** Four hundred batches are enough for the first task, but not for the second, where your
+# encoder stays at chance. Pre-training teaches the easiest things first.
 #
 # To be fair, the small BERT was pre-trained on texts **from the same small world**; on other texts it would help less.
 # Trained from scratch, the **recurrent** classifier matches the transformer, or beats it: with little data, reading in
@@ -1199,9 +1201,9 @@ check("bert.linear_probe", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now encode all the reviews **once**, and keep the states that enter the last layer, and two vectors for each sentence:
-# [CLS] and the mean of its states. The pooling is yours from lesson 00, if it passed. (Without the model, 90 MB, the figure
-# shows our numbers.)
+# Now encode all the reviews **once**, and keep the states that enter the last layer, with two vectors for each
+# sentence: [CLS] and the mean of its states. The pooling is yours from lesson 00, if it passed its check. (Without the
+# model, 90 MB, the figure shows our numbers.)
 
 # %% tags=["demo"]
 from course_lib.evaluation.similarity import TextEncoder
@@ -1469,7 +1471,8 @@ def does_fine_tuning_pay():
 # %% [markdown]
 # ### 5.4 Two texts
 #
-# **GLUE** (Wang et al., 2018) is a leaderboard of nine tasks and a diagnostic set. The first two are about one text, the others about two.
+# **GLUE** (Wang et al., 2018) is a leaderboard of nine tasks and a diagnostic set. The first two tasks are about one
+# text, the others about two.
 #
 # | GLUE | asks |
 # |---|---|
@@ -1554,7 +1557,7 @@ alike_is_not_entailed()
 # follows from it. The two vectors say what the sentences are about. Whether one follows depends on how their words
 # relate, so BERT reads both at once.
 #
-# So train one on pairs from the small world. *The duchess watched the ferret in the garden. It was hungry.* As in a
+# So train BERT on pairs from the small world. *The duchess watched the ferret in the garden. It was hungry.* As in a
 # Winograd schema: is the second sentence about **the one who acts** in the first, or about **the other**? Neither
 # sentence alone gives the answer away.
 #
@@ -1669,10 +1672,10 @@ class TokenClassifier(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# Two index tensors that broadcast to `[batch, tokens]` pick pairs: sentence i with each position in row i. A slice in
-# front, `states[:, starts]`, gives all combinations, one dimension too many; reduced to the first of each, it still looks
-# right for a batch of one. The padded positions point at [CLS], and their scores are never used; that is cheaper than
-# avoiding them. Don't take the softmax, since the loss takes logits.
+# Two index tensors that broadcast to `[batch, tokens]` pick pairs: sentence i with each position in row i. `states[:,
+# starts]` gives all combinations, one dimension too many; if you keep the first of each, it still looks right for a
+# batch of one. The padded positions point at [CLS], and their scores are never used; that is cheaper than avoiding
+# them. Don't take the softmax, since the loss takes logits.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-token_classifier-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("bert.token_classifier")
@@ -1687,7 +1690,7 @@ check("bert.token_classifier", hidden=True)
 
 # %% [markdown] tags=["slides"]
 # S1 tags it twice: in the figure on parts of speech *Left* is a verb, in the figure on names *British Left* is an
-# organization. Each is right for one of the readings, but not for the same one.
+# organization. Each figure is right for one reading, but not for the same one.
 
 # %% tags=["demo"]
 headline = ["British", "Left", "Waffles", "on", "Falkland", "Islands"]
@@ -1826,7 +1829,7 @@ def names_of_parties_and_places():
 # %% [markdown]
 # From left to right, the table gets harsher. The tagger trained from scratch gets 94 of 100 words right, but every
 # third sentence wrong, which is no better than always saying O, and many of its parties aren't parties. It is a few
-# points of accuracy behind the fine-tuned one, and at least twenty of F1. Rare labels need F1.
+# points of accuracy behind the fine-tuned tagger, and at least twenty points of F1. Rare labels need F1.
 #
 # ### 5.6 A span of the text
 #
@@ -1920,10 +1923,10 @@ def with_answers(asked):
 
 
 # %% [markdown]
-# Now each text has two sentences: *the queen saw the fox near the barn . the duke found the hen in the garden .* *the duke
-# found whom ?* The model has to find the question's words in the text and look next to them. *Predict first:* after six
-# hundred questions, for what percentage of three hundred new ones does it get both ends right? And what mistakes does it
-# make?
+# Now each text has two sentences: *the queen saw the fox near the barn . the duke found the hen in the garden .* *the
+# duke found whom ?* The model has to find the question's words in the text and look next to them. *Predict first:*
+# after six hundred questions, for what percentage of three hundred new ones does the model get both ends right? And
+# what mistakes does it make?
 
 # %%
 both_ends_right = None  # in %
@@ -1989,7 +1992,7 @@ def who_did_it():
 
 # %% [markdown]
 # Sort mistakes before you count them. Hardly any are nonsense: the model knows that *who* asks for somebody and *where*
-# asks for a location, and usually where answers begin and end. It doesn't always know *which sentence* is meant. In the
+# for a location, and usually where answers begin and end. It doesn't always know *which sentence* is meant. In the
 # picture, both rows have a candidate in each sentence, and the best span runs from one to the other. Forbid long spans
 # with `max_tokens`, and some of these mistakes disappear for free.
 
@@ -2029,9 +2032,9 @@ def choice_probabilities(score, ids, segments, mask):
 
 
 # %% [markdown] tags=["reason"]
-# All choices become one long batch, and the scores go back in the same order. The choices of one question exclude each
-# other: with a sigmoid for each, two could be right, and with a softmax over all rows, questions would compete. Scores may
-# be large, so use torch's softmax and don't divide plain exponentials.
+# All choices become one long batch, and the scores come back in the same order. The choices of one question exclude
+# each other: with a sigmoid for each, two could be right, and with a softmax over all rows, questions would compete.
+# Scores may be large, so use torch's softmax and don't divide plain exponentials.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-multiple_choice-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("bert.multiple_choice")

@@ -1098,8 +1098,8 @@ show.matrices(
 )
 
 # %% [markdown]
-# Where Ada and Bo differ, they are one step apart. Plain kappa treats that like a 1 against a 5; weighted kappa doesn't.
-# They fully agree on who is the better translator.
+# Where Ada and Bo differ, it is by one step. Plain kappa treats that like a 1 against a 5; weighted kappa doesn't. They
+# fully agree on who is the better translator.
 #
 # ## 6. When the judges disagree
 #
@@ -1137,8 +1137,8 @@ if encoder is not None:
     show.prediction("BERTScore, their F1", bertscore_of_the_kitten, f1.item())
 
 # %% [markdown]
-# Now we score both translators with every metric in the course. *Predict first:* by how many of the eleven will Felix
-# be ahead? And what is the correlation of BLEU with people's grades of the sixteen translations, from −1 to 1?
+# Now we score both translators with every metric in the course. *Predict first:* how many of the eleven prefer Felix?
+# And what is the correlation of BLEU with people's grades of the sixteen translations, from −1 to 1?
 
 # %%
 felix_is_ahead_in = None  # of 11 metrics
@@ -1270,7 +1270,7 @@ if reports:
 
 # %% [markdown]
 # The correlation is upside down. The more people like a translation, the less BLEU does; BERTScore is closer to people,
-# but still on Felix's side. Do only these two fail? Here is every metric, with error rates reversed so that further
+# but still on Felix's side. Are these two exceptions? Here is every metric, with error rates reversed so that further
 # right is better, and people at the bottom.
 
 # %% tags=["demo"]
@@ -1524,9 +1524,9 @@ def greedy_against_beams():
 # which is better. The share of pairs on which they agree is the **pairwise accuracy**. Kocmi et al. (2021) compared
 # metrics this way, on pairs of systems; unlike a correlation, it assumes nothing about scales.
 #
-# But people often give two translations the same grade; a metric with decimals hardly ever does. So Deutsch et al. (2023)
-# treat **ties** as answers: if people prefer neither, the metric is right if it prefers neither, too. Scores at most a
-# **tolerance** apart are a tie.
+# But people often give two translations the same grade; a metric with decimals hardly ever does. So Deutsch et al.
+# (2023) treat **ties** as answers: if people prefer neither, the metric is right if it prefers neither, too. Scores
+# that differ by at most a **tolerance** are a tie.
 #
 # ### Exercise 9 · Does it choose as people do?
 # `evaluation.pairwise_accuracy` · 4 points (2 for the values, 2 for ties) · about 20 minutes

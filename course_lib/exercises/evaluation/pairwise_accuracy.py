@@ -100,7 +100,7 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "For each pair, ask which translation people prefer, and which one the metric prefers. Each can prefer "
-            "the first, the second, or neither. Count how often they agree.",
+            "the first, the second, or neither. Count how often people and the metric agree.",
         ),
         Hint(
             "shapes",

@@ -47,7 +47,9 @@ def test_where_the_decoding_is_withheld_it_says_so(tmp_path: Path) -> None:
     run = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
     assert run.returncode == 1
     last = run.stderr.strip().splitlines()[-1]
-    assert last.startswith("ModuleNotFoundError: generate is not available here: this lesson has you write the decoding")
+    assert last.startswith(
+        "ModuleNotFoundError: generate is not available here: this lesson has you write the decoding"
+    )
 
 
 def test_it_names_the_module(monkeypatch: pytest.MonkeyPatch) -> None:
