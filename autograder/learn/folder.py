@@ -13,7 +13,6 @@ from nbformat import NotebookNode
 
 from autograder.course.course import Course
 from autograder.course.notebook_definitions import answered_cells
-from autograder.course.release import fresh_release
 from autograder.errors import BadInput
 from autograder.learn.newer import renewed
 from course_lib.ground.files import put_in_place
@@ -98,6 +97,8 @@ def move_answers(course: Course, lesson: str, folder: Path) -> Path:
     Raises:
         BadInput: there are none, or others are in the working folder.
     """
+    from autograder.course.release import fresh_release  # with nbgrader, which takes longer than copying the lessons
+
     edited = course.release_notebook(lesson)
     target = folder / lesson / edited.name
     fresh = fresh_release(course, lesson)

@@ -12,7 +12,6 @@ from nbformat import NotebookNode
 from autograder.course.course import Course
 from autograder.course.released import REPOSITORY
 from autograder.errors import BadInput
-from autograder.learn import folder as folder_module
 from autograder.learn.folder import copy_lessons, move_answers
 
 LESSON = "01_attention"
@@ -114,7 +113,7 @@ def test_answers_are_moved_out_of_the_release(tmp_path: Path, work: Path, monkey
     course = Course.find(tmp_path)
     released = course.release_notebook(LESSON)
     fresh = released.read_bytes()
-    monkeypatch.setattr(folder_module, "fresh_release", lambda _course, _lesson: fresh)
+    monkeypatch.setattr("autograder.course.release.fresh_release", lambda _course, _lesson: fresh)
     change(released, ANSWER, "mine")
     moved = move_answers(course, LESSON, work)
     assert source(moved, ANSWER) == "mine"
