@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -73,6 +74,7 @@ _HAS = {"idea": "has an idea", "shapes": "says what goes in and comes out", "out
 
 def _to_run(call: str, exercise: Exercise) -> str:
     """Return how to get help where this runs."""
-    if running_shell() is None:
+    marimo = sys.modules.get("marimo")
+    if running_shell() is None and not (marimo is not None and marimo.running_in_notebook()):
         return f'Add `print({call}("{exercise.id}"))` at the end and run this again'
     return f'Run `{call}("{exercise.id}")` in a new cell'

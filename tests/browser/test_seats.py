@@ -1,4 +1,4 @@
-"""Verdicts, widgets and figures where notebooks are opened: VS Code, JupyterLab, Notebook, Colab, a site, elsewhere.
+"""Verdicts, widgets and figures where notebooks are opened: VS Code, Jupyter, Colab, marimo, a site, elsewhere.
 
 Each seat is a page that is marked, colored and filled as that program does it, dark where the reader's system is
 light and the other way round.
@@ -80,6 +80,8 @@ SEATS = {
     "colab, light": Seat({"html theme": "light"}, False, True),
     "a site, dark": Seat({"body data-theme": "dark"}, True, False),
     "a site, light": Seat({"body data-theme": "light"}, False, True),
+    "marimo, dark": Seat({"html class": "marimo", "body class": "dark"}, True, False),
+    "marimo, light": Seat({"html class": "marimo", "body class": "light"}, False, True),
     "a site, like the system": Seat({"body data-theme": "auto"}, True, True),
     "unknown and dark, on a light system": Seat({}, False, False, paper="background:#1f1f1f;color:#ccc"),
     "unknown and light, on a dark system": Seat({}, True, True, paper="background:#fff;color:#222"),
@@ -121,12 +123,17 @@ def test_everything_moves_and_is_legible_in_every_theme(
     assert page.evaluate(THEMES) in (["dark" if seat.dark else "light"], ["light dark"])
     assert faults(page) == []
     assert page.get_by_role("region").count() == 0, "shown twice on a page, they would be two landmarks of one name"
-    page.set_viewport_size({"width": 390, "height": 900})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    assert faults(page, every=True, contrast=False) == [], "a theme has the same colors at every width"
     page.emulate_media(media="print")
     assert page.evaluate(TURNED) is False
     assert page.evaluate(THEMES) == ["light"]
+
+
+def test_everything_fits_a_phone(outputs: list[str], visit: Visit, tmp_path: Path) -> None:
+    path = tmp_path / "notebook.html"
+    path.write_text(SEATS["jupyter, light"].page(outputs), encoding="utf-8")
+    page = visit(path, width=390)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert faults(page, every=True, contrast=False) == [], "a theme has the same colors at every width"
 
 
 CELLS = {

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from torch import Tensor
@@ -63,6 +65,11 @@ def test_from_the_second_failure_on_the_next_hint_is_offered() -> None:
     assert 'Stuck? Add `print(hint("attention.scores"))` at the end and run this again: it says what goes' in told
     hint(SCORES.id)
     assert "it says what goes in and comes out." not in wrong_again()
+
+
+def test_marimo_has_cells_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "marimo", SimpleNamespace(running_in_notebook=lambda: True))
+    assert 'Stuck? Run `hint("attention.scores")` in a new cell: it says what goes' in wrong_again(times=2)
 
 
 def test_a_named_mistake_gets_a_hint_from_the_second_failure_on() -> None:
