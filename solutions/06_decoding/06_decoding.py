@@ -18,8 +18,8 @@
 # it assigns a probability to every possible next word, picks one, and repeats.
 #
 # The model only answers *what comes next?* How its answers become a sentence is up to us: always take the most probable
-# word, follow several beginnings side by side, or roll the dice. You write all three, find out when to use each, and
-# make them fast.
+# word, follow several beginnings side by side, or roll the dice. You write all three methods, find out when to use
+# each, and make them fast.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -36,12 +36,12 @@
 # Stuck? Each call of `hint("decoding.greedy")` opens another hint. Once you have tried, `solution(...)` shows the
 # answer and explains it; `progress()` shows how far you have come.
 #
-# Decoding treats every model as a **step function**: the tokens so far go in, the logits of the next token come out. (A
-# **token** is the unit that a model reads and writes: here a word, `<s>` or `<e>`.)
+# Decoding treats every model as a **step function**: the tokens so far go in, and the logits of the next token come
+# out. (A **token** is the unit that a model reads and writes: here a word, `<s>` or `<e>`.)
 
 # %% [markdown] tags=["fine-print"]
 # Results have the same dtype as the inputs, and gradients are not compared. Where points are split, as in *2 for the
-# values, 1 for …*, you must earn those for the values before the others count.
+# values, 1 for …*, you must earn the points for the values before the others count.
 
 # %%
 import functools
@@ -80,14 +80,15 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 # once.
 #
 # At test time the right words aren't available. The model predicts one word, reads it as if it were given, predicts the
-# next, and so on: **autoregressive** decoding.
+# next one, and so on: this is **autoregressive** decoding.
 
 # %% [markdown] tags=["slides"]
 # S4 says it in one line: at test time there is no translation to mask, so words are predicted one by one.
 
 # %% [markdown]
 # We need a translator to watch. It learns clauses from the course's toy grammar, some starting with *yesterday*.
-# Clauses built like *the cat danced* are held out, along with a tenth of the others: it never sees them in training.
+# Clauses built like *the cat danced* are held out, along with a tenth of the others: the model never sees them in
+# training.
 
 # %%
 rng = random.Random(0)
@@ -156,12 +157,12 @@ class Translator(nn.Module):
 
 
 # %% [markdown]
-# The next cell trains two translators, in a few seconds. The first stops after a third of the steps: this **beginner**
-# is useful when we need a model that is often unsure.
+# Now we train two translators. The first one stops after a third of the steps: this **beginner** is useful when we need
+# a model that is often unsure.
 #
-# **Guess first:** what is the loss of each at its last step? A uniform guess over all German tokens costs a little over
-# 5 nats. Training uses lesson 05's label smoothing of 0.1, so even a perfect model has a loss above 0: here about 0.8.
-# The next cell says how close you were. (These guesses are for you alone.)
+# **Guess first:** what is the loss of each at its last step? A uniform guess over all German tokens has a loss of a
+# little over 5 nats. Training uses lesson 05's label smoothing of 0.1, so even a perfect model has a loss above 0: here
+# about 0.8. The training cell says how close you were.
 
 # %%
 losses_in_the_end = {"beginner": None, "trained": None}  # in nats
@@ -190,8 +191,8 @@ show.loss_curve(
 )
 
 # %% [markdown]
-# This is a translator's step function for one English sentence. The decoder reads the German tokens so far, and we keep
-# only its logits at the **last** one.
+# Here is a translator's step function for one English sentence. The decoder reads the German tokens so far, and we keep
+# only the logits at the **last** token.
 
 
 # %%
@@ -224,25 +225,25 @@ def step_for(sentence, trained_for=TRAINED):
 # The simplest choice is **greedy decoding**: take the most probable token at every step. The decoder reads `<s>` and
 # predicts *die*. It reads `<s>` *die* and predicts *Katze*. Then come *tanzte* and `<e>`, and the sentence is complete.
 #
-# `<e>` is a token like any other. A model may never produce it, so every decoder needs a limit as well.
+# `<e>` is a token like any other. A model may never produce it, so every decoder also needs a limit.
 
 # %% [markdown] tags=["slides"]
-# S2 goes through the same four steps, but writes *tantze* for *tanzte*.
+# S2 goes through the same four steps, but writes *tantze* instead of *tanzte*.
 
 # %% [markdown]
 # ### Exercise 1 · Greedy decoding
 # `decoding.greedy` · 3 points (2 for the values, 1 for the limit) · about 15 minutes
 #
-# Write the loop. It takes a step function, the ids of `<s>` and `<e>`, and the maximum number of new tokens (at least
-# 1). Don't call the model again after `<e>`. Return the new tokens: without `<s>`, and with `<e>` if the model produced
-# it.
+# Write the loop. Its arguments are a step function, the ids of `<s>` and `<e>`, and the maximum number of new tokens
+# (at least 1). Don't call the model again after `<e>`. Return the new tokens: without `<s>`, and with `<e>` if the
+# model produced it.
 #
 # Shapes: `step` takes the ids so far, int64 `[tokens]`, beginning with `start_id`, and returns logits `[vocab_size]`. The
 # result is int64 `[new]`.
 
 # %% [markdown] tags=["fine-print"]
-# `step` also takes a plain list of ids. A token that cannot come next has a logit of −∞. The two ids differ, and may
-# not be the ones in this lesson. `<e>` counts toward `max_new_tokens`, `<s>` does not.
+# `step` also takes a plain list of ids. A token that cannot come next has a logit of −∞. The ids of `<s>` and `<e>`
+# differ, and may not be those in this lesson. `<e>` counts toward `max_new_tokens`, but `<s>` does not.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-greedy-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -263,11 +264,11 @@ def greedy(step, start_id, end_id, max_new_tokens):
 
 
 # %% [markdown] tags=["reason"]
-# The softmax preserves the order of the logits, so their `argmax` is enough. All tokens so far go back in, because a
-# step function doesn't remember anything between calls.
+# The softmax preserves the order of the logits, so their `argmax` is enough. Pass all tokens so far each time, because
+# a step function doesn't remember anything between calls.
 #
-# Loops go wrong at their ends. `<e>` is part of the result and counts toward the limit. `<s>` was given, not generated:
-# leave it out and don't count it, or every sentence that reaches the limit is one token short.
+# `<e>` is part of the result and counts toward the limit. `<s>` was given, not generated: leave it out and don't count
+# it, or every sentence that reaches the limit is one token short.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-greedy-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("decoding.greedy")
@@ -277,15 +278,16 @@ check("decoding.greedy", hidden=True)
 
 # %% [markdown]
 # Now watch your loop translate. For every token the picture shows what the decoder had read, where its cross-attention
-# looked (the mean of its two heads), and which German tokens it found likely. Use the slider to go through the steps.
-#
-# (One pass over the finished sentence gives all these numbers: under the causal mask, the output at each position is
-# the same as when that position was the last.)
+# looked (the mean of its two heads), and which German tokens it found likely.
 
 
 # %% tags=["demo"]
 def watched(sentence, written):
-    """What the trained decoder looks at and predicts while reading its own output: alpha, and probabilities."""
+    """What the trained decoder looks at and predicts while reading its own output: alpha, and probabilities.
+
+    One pass over the finished sentence gives them all: under the causal mask, the output at each position is the same
+    as when that position was the last.
+    """
     model = translator()
     read = torch.tensor([[START_ID, *written[:-1].tolist()]], device=device)
     source = torch.tensor([english.encode(sentence)], device=device)
@@ -310,13 +312,13 @@ def token_by_token():
     show.writing(
         sentence.split(),
         steps,
-        alt="Four steps: <s> looks at the and thinks die; die looks at cat, Katze at danced; after tanzte comes <e>.",
+        alt="Four steps: <s> attends to the, and die comes next; die attends to cat, Katze to danced; last comes <e>.",
     )
 
 
 # %% [markdown]
-# The attention moves from left to right, one English word for each German one. Does it always? German puts the verb
-# second, so after *gestern* it comes before the subject.
+# The attention moves from left to right, one English word for each German one. But German puts the verb second, so
+# after *gestern* the verb comes before the subject.
 
 
 # %% tags=["demo"]
@@ -338,10 +340,10 @@ def the_attention_crosses():
 
 # %% [markdown]
 # To write *tanzte* after *gestern*, the decoder jumps ahead to *danced*, then comes back for *the* and *cat*. The
-# training data never says which word translates which. The model learned to look there because it lowers the loss.
+# training data never says which word translates which. The model learned where to look because that lowers the loss.
 #
-# **What if it makes a mistake?** The wrong word becomes part of its input, and it has never seen a wrong beginning in
-# training. This is **exposure bias** (Ranzato et al., 2016). Let's put a wrong first word into its mouth.
+# **What if the model makes a mistake?** The wrong word becomes part of its input, and it has never seen a wrong
+# beginning in training. This is **exposure bias** (Ranzato et al., 2016). Let's give it a wrong first word.
 
 
 # %% tags=["demo"]
@@ -357,7 +359,7 @@ def a_wrong_beginning():
 
 
 # %% [markdown]
-# Sometimes it recovers, sometimes it doesn't. Either way, it can never take the word back. That is the price of greed.
+# Sometimes the model recovers, sometimes it doesn't. Either way, greedy decoding can never take the wrong word back.
 #
 # ## 3. How probable is a sentence?
 #
@@ -366,13 +368,14 @@ def a_wrong_beginning():
 #
 # $$P(e \mid f) = \prod_{t=1}^{n} P(e_t \mid e_1, \dots, e_{t-1}, f).$$
 #
-# This is exact. Every factor is the model's output at one step, `<e>` included: a sentence must also *end*.
+# This is exact. Every factor is a probability from one step of the model, and `<e>` has one too: a sentence must also
+# *end*.
 
 # %% [markdown] tags=["slides"]
-# S1 and S4 write the same formula; S4 has French for $f$ and English for $e$.
+# S1 and S4 write the same formula; on S4, $f$ is French and $e$ is English.
 
 # %% [markdown]
-# Try it by hand. Say the four steps of *die Katze tanzte* `<e>` had probabilities 0.6, 0.9, 0.4 and 0.9:
+# Suppose that the four steps of *die Katze tanzte* `<e>` have probabilities 0.6, 0.9, 0.4 and 0.9:
 
 # %%
 factors = torch.tensor([0.6, 0.9, 0.4, 0.9])
@@ -381,13 +384,13 @@ print("sum of their logarithms:     ", factors.log().sum(), "and exp of that:", 
 print("0.3 to the power 90:         ", torch.tensor(0.3) ** 90, "   90 · log 0.3:", 90 * torch.tensor(0.3).log())
 
 # %% [markdown]
-# The last line shows why programs don't multiply. The probability of 90 words at 0.3 each is too small for a float: it
-# underflows to 0, and all long sentences look alike. So we add **log-probabilities**:
+# The last line shows why programs don't multiply probabilities. The probability of 90 words at 0.3 each is too small
+# for a float: it underflows to 0, and all long sentences look alike. So we add **log-probabilities**:
 #
 # $$\log P(e \mid f) = \sum_{t=1}^{n} \log P(e_t \mid e_1, \dots, e_{t-1}, f).$$
 #
-# Negated and divided by $n$, this is lesson 05's negative log-likelihood. There the $e_t$ are the right words; here
-# they can be any words. `F.cross_entropy` computes the sum:
+# Negated and divided by $n$, this is lesson 05's negative log-likelihood. In lesson 05, the $e_t$ are the right words;
+# here they can be any words. `F.cross_entropy` computes the sum:
 
 
 # %%
@@ -398,9 +401,9 @@ def log_probability(step, ids):
 
 
 # %% [markdown]
-# Let the translator judge some translations of *the cat danced*, good ones and bad ones: *die Katze tanzte*, *eine Katze
-# tanzte*, *die Katze schlief*, *der Katze tanzte* and *Katze die tanzte*. **Guess first** which comes second, and which
-# last.
+# Let the translator judge some translations of *the cat danced*, good ones and bad ones: *die Katze tanzte*, *eine
+# Katze tanzte*, *die Katze schlief*, *der Katze tanzte* and *Katze die tanzte*. **Guess first:** which one comes
+# second, and which one last?
 
 # %%
 second_best, worst_of_five = "", ""  # two of the five
@@ -427,14 +430,14 @@ def judged_by_the_model():
 judged_by_the_model()
 
 # %% [markdown]
-# The order is sensible: the right one first, word salad last. But is the sentence that greedy decoding writes always
-# the most probable one?
+# The order makes sense: the right translation comes first, and word salad last. But is the sentence that greedy
+# decoding writes always the most probable one?
 #
 # ## 4. Where greedy decoding loses
 #
-# Take a model small enough to fit on the page. It translates *the cat danced*, isn't sure of the article, and can't
-# decide between *die Katze tanzte* and the perfect tense *die Katze hat getanzt*. Here are all its sentences, with the
-# probabilities at every branch:
+# A very small model translates *the cat danced*. It isn't sure of the article, and can't decide between *die Katze
+# tanzte* and the perfect tense *die Katze hat getanzt*. Here are all its sentences, with the probabilities at every
+# branch:
 
 # %%
 TREE = {
@@ -487,16 +490,16 @@ show.tree(
 # ### Exercise 2 · Predict first
 # `decoding.sentence_found` · 1 point · about 10 minutes
 #
-# Which sentence does the search return with 1 beam, with 2, with 3? Work through the tree with pencil and paper: after
-# each word multiply the probabilities, compare all beginnings of the same length, and keep the best ones. (`<e>` counts
-# as a word; a finished sentence keeps its probability.) For each width, return the letter and, as your reason, the
-# probabilities of the beginnings kept after the third word, best first.
+# Which sentence does the search return with 1 beam, with 2 beams, and with 3? Work through the tree with pencil and
+# paper: after each word multiply the probabilities, compare all beginnings of the same length, and keep the best ones.
+# (`<e>` counts as a word; a finished sentence keeps its probability.) For each number of beams, return the letter and,
+# as your reason, the probabilities of the beginnings kept after the third word, best first.
 #
 # Shapes: `beams` is the int 1, 2 or 3. The result is a letter, "A" to "F", and a list of `beams` floats. After the
-# *second* token the list of two beams would be `[0.54, 0.4]`.
+# *second* token, the list for two beams would be `[0.54, 0.4]`.
 
 # %% [markdown] tags=["fine-print"]
-# Don't round the products. The check says which widths are right, and names the common mistakes.
+# Don't round the products. The check says for which beams you are right, and names common mistakes.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-sentence_found-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -513,10 +516,9 @@ def sentence_found(beams):
 
 # %% [markdown] tags=["reason"]
 # A search throws away beginnings, so it finds a sentence only if it keeps the sentence's beginning at each length. One
-# beam follows the best article and ends in B. Two beams find E. The best sentence of all has only the third best
-# beginning of three words, so it takes three beams to find A. A wider beam is no guarantee. All beginnings of one
-# length compete with each other; giving each its own best continuation would amount to several greedy searches side by
-# side.
+# beam follows the likeliest article and finds B. Two beams find E. The best sentence of all, A, has only the third-best
+# beginning of three words, so finding it takes three beams. More beams guarantee nothing. All beginnings of one length
+# compete with each other; giving each its own best continuation would amount to several greedy searches side by side.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-sentence_found-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("decoding.sentence_found")
@@ -525,7 +527,7 @@ check("decoding.sentence_found", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Here is the tree with the three paths you predicted, and the probabilities of the sentences.
+# Here are the three paths you predicted, and the probabilities of the sentences.
 
 
 # %% tags=["demo"]
@@ -549,43 +551,44 @@ def three_ways_through_the_tree():
 
 
 # %% [markdown]
-# Why does greed lose? *hat* is the most probable **word** after *die Katze*, because every sentence in the perfect
-# tense needs it. But these sentences then branch, and each gets only a share of the probability. *tanzte* is less
-# probable as a word but leads to the most probable **sentence**.
+# Why does greedy decoding lose? *hat* is the most probable **word** after *die Katze*, because every sentence in the
+# perfect tense needs it. But these sentences then branch, and each gets only a share of the probability. *tanzte* is
+# less probable as a word but leads to the most probable **sentence**.
 #
 # Real languages are full of such words: auxiliaries, articles and prepositions are probable because so much can follow
 # them.
 #
 # ## 5. Several beginnings at once
 #
-# That brings us to **beam search**. At each step it has a list of beginnings with their log-probabilities. It
+# Such a search is called **beam search**. At each step it has a list of beginnings with their log-probabilities. It
 #
 # 1. extends every beginning by every word in the vocabulary: these are the candidates, each scored by the
 #    log-probability of its beginning plus that of the new word;
 # 2. adds the finished sentences to the candidates: a sentence that ends in `<e>` is not extended, and keeps its score;
 # 3. keeps the `beams` best candidates.
 #
-# It starts from the single beginning `<s>` with log-probability 0 and ends after `max_new_tokens` steps, or earlier if
-# everything it has kept is finished. It returns the best sentence kept.
+# The search starts from the single beginning `<s>` with log-probability 0, and ends after `max_new_tokens` steps, or
+# earlier if every sentence it keeps is finished. It returns the best sentence it has kept.
 #
-# With one beam for every possible sentence, the search is exhaustive and must find the best one. With fewer beams it
-# may miss that one, as two beams did above: a **search error**. The transformer paper used 4 beams (Vaswani et al.,
-# 2017, section 6.1).
+# With one beam for every possible sentence, the search is exhaustive and must find the best one. With fewer beams, it
+# may miss the best sentence, as two beams did above: this is a **search error**. The transformer paper used 4 beams
+# (Vaswani et al., 2017, section 6.1).
 #
 # ### Exercise 3 · Beam search
 # `decoding.beam_search` · 6 points (5 for the values, 1 for more beams than words) · about 35 minutes
 #
-# Write it for one sentence, with plain Python lists if you like. It doesn't have to be fast.
+# Write beam search for one sentence, with plain Python lists if you like.
 #
-# Shapes: as for `greedy`, with `beams`, an int of at least 1. The result is int64 `[new]`, the best sentence, without `<s>`.
+# Shapes: as for `greedy`; `beams` is an int of at least 1. The result is int64 `[new]`, the best sentence, without
+# `<s>`.
 
 # %% [markdown] tags=["fine-print"]
 # A sentence without `<e>` after `max_new_tokens` tokens counts as it is. The vocabulary may be smaller than `beams`.
 #
 # Finished sentences may keep their beams, as above; or be set aside, so that beginnings move up into their beams; or be
 # set aside with their beams, so that the search gets narrower. All three are accepted: the checks use only cases where
-# they agree. In each case, an ending counts only if it is among the best of its step. Stop early only when no
-# unfinished sentence can still win: not as soon as one sentence is finished, nor when `beams` of them are.
+# they agree. A sentence counts as finished only if it is among the best of its step. Stop early only when no unfinished
+# sentence can still win: one finished sentence is not a reason to stop, nor are `beams` of them.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-beam_search-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -613,9 +616,9 @@ def beam_search(step, start_id, end_id, beams, max_new_tokens):
 # Each new word adds its log-probability to the score. The log-softmax makes beginnings comparable: raw logits from two
 # steps have different, arbitrary offsets.
 #
-# Finished sentences stay among the candidates with their scores. If you stop at the first one, you return a short
+# Finished sentences stay among the candidates with their scores. If you stop at the first one, you may return a short
 # sentence that a better one would have overtaken. If you continue after `<e>`, you change the scores of complete
-# sentences. All candidates of a step are sorted together: picking the best for each parent would amount to several
+# sentences. Sort all candidates of a step together: picking the best one for each beginning would amount to several
 # greedy searches.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-beam_search-check", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
@@ -625,10 +628,10 @@ check("decoding.beam_search", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Does the program agree with your pencil? And **how many beams are enough?** We make up a hundred random models of four
-# words and `<e>`, so small that a search with 1000 beams sees every sentence of up to five words, and count how often a
-# narrower search finds the most probable one. **Guess first:** how often does one beam (greedy decoding) find it? How
-# often do four?
+# Does your program find what you predicted? And **how many beams are enough?** We make up a hundred random models of
+# four words and `<e>`, so small that a search with 1000 beams sees every sentence of up to five words, and count how
+# often a search with fewer beams finds the most probable sentence. **Guess first:** how often does one beam (greedy
+# decoding) find it? How often do four beams?
 
 # %%
 found_by = {1: None, 4: None}  # of 100 models
@@ -667,12 +670,12 @@ def how_many_beams():
 
 
 # %% [markdown]
-# Most of the gain comes from the first few beams; later ones add little, and each costs as much as the first.
+# Most of the gain comes from the first few beams; later beams add little, and each costs as much as the first.
 #
-# Now the translator. The trained one is nearly always sure, so we give the **beginner** fifty sentences that it has
-# never seen, and compare the log-probabilities of its translations by greedy decoding and by a search with 4 beams.
-# Each dot is a sentence; on the dotted line the two are equal. **Guess first:** for how many does the search find a
-# more probable translation, and for how many a shorter one?
+# Next, we test the translator. The trained translator is nearly always sure, so we give the **beginner** fifty
+# sentences that it has never seen, and compare the log-probabilities of its translations by greedy decoding and by a
+# search with 4 beams. Each dot is a sentence; on the dotted line, both log-probabilities are equal. **Guess first:**
+# for how many sentences does the search find a more probable translation, and for how many a shorter one?
 
 # %%
 of_50_sentences = {"more probable": None, "shorter": None}
@@ -714,16 +717,16 @@ def greedy_and_beam_on_the_translator():
 
 
 # %% [markdown]
-# More probable to the model, that is. That doesn't mean *better*: a search finds only what the model believes.
+# More probable to the model does not mean *better*: a search finds only what the model believes.
 #
-# And look at the last line: the translation that the search finds is often **shorter**. That is no accident.
+# The last line shows that its translation is often **shorter**.
 #
 # ## 6. Short sentences win
 #
 # Every factor of the chain rule is at most 1. Each further word makes a sentence less probable, so a search favors
-# short ones. For more than half of a test set, an exact search found that a translator's most probable output was
+# short sentences. For more than half of a test set, an exact search found that a translator's most probable output was
 # **empty**: just `<e>`. (Stahlberg and Byrne, 2019, *On NMT Search Errors and Model Errors: Cat Got Your Tongue?*) A
-# search with few beams does well because it misses it.
+# search with few beams does well because it misses this empty output.
 #
 # One common remedy is to divide the log-probability by a **length penalty** (Wu et al., 2016, equation 14). It grows with
 # the number of tokens, `<e>` included here:
@@ -768,7 +771,8 @@ where_the_whole_sentence_wins()
 
 # %% [markdown]
 # A search applies the penalty to finished sentences; the beginnings of one step all have the same length. The result is
-# not a probability. We correct a flaw in the model with a flaw in the comparison, plus a number to tune.
+# no longer a probability: we correct a flaw in the model with a flaw in the comparison, and have one more number to
+# tune.
 #
 # Another remedy doesn't need a tuned number: stop asking for the *most probable* sentence. Draw a handful of
 # translations (section 7 says how), and choose the one that **agrees best with all the others**. However probable an
@@ -779,7 +783,7 @@ where_the_whole_sentence_wins()
 # $$F_1(a, b) = \frac{2 \cdot \text{shared}(a, b)}{\text{length}(a) + \text{length}(b)},$$
 #
 # where a token is shared as many times as it occurs in both. *die Katze die* and *die die Hunde* share two tokens. Real
-# systems compare with BLEU or a learned metric, both in lesson 10.
+# systems compare sentences with BLEU or a learned metric, both in lesson 10.
 #
 # ### Exercise 4 · The translation that agrees with the others
 # `decoding.consensus` · 4 points · about 15 minutes
@@ -791,7 +795,7 @@ where_the_whole_sentence_wins()
 
 # %% [markdown] tags=["fine-print"]
 # Every sample has at least one token, its `<e>`. A sample drawn twice is listed twice and counts twice. Comparing a
-# sample with itself adds 1 to every sum, which changes nothing. Two different samples never tie for first.
+# sample with itself adds 1 to every sum, which changes nothing. Two different samples never tie for first place.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-consensus-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -814,9 +818,9 @@ def consensus(samples):
 
 # %% [markdown] tags=["reason"]
 # Each sample votes for every sample like it. The winner doesn't have to be probable by itself: it is in the middle of
-# the probability mass, far from an outlier such as the empty sentence. F1 needs both lengths: divide by only one, and
-# short sentences win again, or long ones. Sets instead of `Counter` fail as soon as a word repeats. Count identical
-# samples separately: a sentence drawn twice is likelier.
+# the probability mass, far from an outlier such as the empty sentence. F1 needs both lengths: if you divide by only
+# one, short sentences win again, or long ones do. Sets instead of `Counter` fail as soon as a word repeats. Count
+# identical samples separately: a sentence drawn twice is likelier.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-consensus-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("decoding.consensus")
@@ -825,9 +829,9 @@ check("decoding.consensus", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Does it work? For each of thirty held-out sentences we draw twenty translations from the beginner and let them vote.
-# We compare the mean F1 of the winner, the first of the twenty, and greedy decoding against the right translation.
-# **Guess first:** is the vote better than a single draw? Than greedy decoding?
+# For each of thirty held-out sentences, we draw twenty translations from the beginner and let them vote. We compare the
+# mean F1 of the winner, the first of the twenty, and greedy decoding against the right translation. **Guess first:** is
+# the vote better than a single draw, and than greedy decoding?
 
 # %%
 better_than = {"a single draw": None, "greedy decoding": None}  # True or False
@@ -864,13 +868,13 @@ def the_vote():
 
 
 # %% [markdown]
-# The vote is much better than a single draw: the samples agree on what the model is sure of. It doesn't catch up with
-# greedy decoding here. Label smoothing taught this translator to reserve a tenth of its probability for everything
-# else, and every sample pays for that tail. And each vote costs twenty translations.
+# The vote is much better than a single draw: the samples agree on what the model is sure of. But the vote doesn't catch
+# up with greedy decoding here: label smoothing taught this translator to reserve a tenth of its probability for all
+# other words, and samples contain such words. And each vote costs twenty translations.
 #
 # Watch a search at work as the beginner translates a sentence: press *Play*, then find a number of beams with which the
-# search beats greedy decoding. What does the penalty change? Can you beat the search by keeping a candidate that it
-# would have dropped?
+# search beats greedy decoding. What does the length penalty change? Can you beat the search by keeping a candidate that
+# it would have dropped?
 
 
 # %% tags=["demo"]
@@ -896,8 +900,8 @@ show.searching(likely_beginnings(step_for(in_doubt, BEGINNER), 200), in_doubt)
 # ## 7. Rolling the dice
 #
 # For a translation we want *the best* sentence. But you wouldn't want the most probable story: it is dull, it repeats
-# itself, and it is always the same. People don't write the most probable word either (Holtzman et al., 2020, figure 2).
-# The alternative is to **sample**: draw each token at random, with the model's probabilities.
+# itself, and it is always the same. People don't always write the most probable word either (Holtzman et al., 2020,
+# figure 2). The alternative is to **sample**: draw each token at random, with the model's probabilities.
 #
 # Here are ten words that might follow *die Katze*:
 
@@ -919,8 +923,8 @@ print(" ".join(WORDS[token] for token in torch.multinomial(following, 20, replac
 # $$p_i = \frac{\exp(\text{logits}_i / T)}{\sum_j \exp(\text{logits}_j / T)}.$$
 #
 # With $T = 1$ nothing changes. Below 1 the differences between logits grow, so probable tokens become more probable:
-# near 0 the best token gets everything, which is greedy decoding. Above 1 the differences shrink, and for large $T$ all
-# tokens are nearly equally probable. The name comes from physics (Ackley, Hinton and Sejnowski, 1985).
+# near 0, the best token gets all the probability, which is greedy decoding. Above 1 the differences shrink, and for
+# large $T$ all tokens are nearly equally probable. The name comes from physics (Ackley, Hinton and Sejnowski, 1985).
 #
 # You have seen a temperature before: lesson 01 divided scores by $\sqrt{d_\text{head}}$ to keep the softmax from
 # becoming too sharp.
@@ -937,15 +941,15 @@ for temperature in (0.5, 1.0, 2.0):
 # %% [markdown]
 # ### 7.2 Only the k most probable words
 #
-# Temperature makes the tail thinner, but doesn't remove it. **Top-k** cuts it off: keep the $k$ most probable tokens,
-# give the others probability 0, and divide by the sum so that the probabilities sum to 1 again (Fan et al., 2018;
-# for GPT-2's samples, Radford et al., 2019, took $k = 40$).
+# A low temperature makes the tail thinner, but doesn't remove it. **Top-k** cuts off the tail: keep the $k$ most
+# probable tokens, give the others probability 0, and divide by the sum so that the probabilities sum to 1 again (Fan et
+# al., 2018; for GPT-2's samples, Radford et al., 2019, took $k = 40$).
 #
 # ### Exercise 5 · Top-k
 # `decoding.top_k` · 3 points (2 for the values, 1 for a k beyond the vocabulary) · about 10 minutes
 #
-# The function takes and returns probabilities. The tokens you keep stay in proportion. If `k` is larger than the
-# vocabulary, keep all tokens.
+# Write a function that takes and returns probabilities. The tokens you keep stay in proportion. If `k` is larger than
+# the vocabulary, keep all tokens.
 #
 # Shapes: `probabilities` is `[..., vocab_size]`, `k` is an int of at least 1, the result has the shape of `probabilities`.
 
@@ -971,7 +975,7 @@ def top_k(probabilities, k):
 # Top-k cuts the tail off and divides by the sum of the rest, so the tokens it keeps stay in proportion. The usual
 # mistake is a softmax of the remaining probabilities: it makes them nearly equal, and makes the zeros nonzero again.
 # The result is in the order of the vocabulary, since drawing needs ids, not ranks. If k exceeds the vocabulary size,
-# nothing is cut.
+# nothing is cut off.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-top_k-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("decoding.top_k")
@@ -990,13 +994,13 @@ check("decoding.top_k", hidden=True)
 # **fewest** whose probabilities sum to at least $p$ (Holtzman et al., 2020). When the model is sure, the nucleus is
 # small; when it isn't, the nucleus is large.
 #
-# In our example with $p = 0.75$, the sums are 0.3, 0.54, 0.70 and 0.80. The fourth word crosses the line and belongs to
-# the nucleus: without it the mass would be too small.
+# In our example with $p = 0.75$, the sums are 0.3, 0.54, 0.70 and 0.80. The fourth word takes the sum past $p$ and
+# belongs to the nucleus: without it, the mass would be too small.
 #
 # ### Exercise 6 · Nucleus
 # `decoding.nucleus` · 3 points (2 for the values, 1 for p reached exactly, or not quite) · about 18 minutes
 #
-# Keep the nucleus, and divide by its sum. Its tokens may be anywhere in the vocabulary.
+# Keep the nucleus, and divide it by its sum. Its tokens may be anywhere in the vocabulary.
 #
 # Shapes: `probabilities` is `[..., vocab_size]`, `p` is a float above 0 and at most 1, the result has the shape of
 # `probabilities`.
@@ -1023,11 +1027,11 @@ def nucleus(probabilities, p):
 
 
 # %% [markdown] tags=["reason"]
-# Checking the mass before a token, rather than up to it, settles both edges at once: the best token is always in, and
-# so is the one that crosses p.
+# If you check the mass before each token, you get both ends right: the best token always stays, and so does the token
+# that takes the sum to p.
 #
-# With p = 1 all tokens stay. That needs its own case, because the cumulative sum of thousands of floats may reach 1
-# before the last token. Divide the nucleus by its own sum, not by p, which it usually exceeds.
+# With p = 1, all tokens must stay. This needs its own case, because the cumulative sum of thousands of floats may reach
+# 1 before the last token. Divide the nucleus by its own sum, which usually exceeds p.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-nucleus-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("decoding.nucleus")
@@ -1036,15 +1040,15 @@ check("decoding.nucleus", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Set all three yourself. They apply in the usual order: temperature first, then top-k, then the nucleus of the
-# remaining words. Raise the temperature to 2 and see how many words a nucleus of 0.9 needs now. Then find a setting
-# where *verdampfte* never comes up, but *miaute* still does.
+# Set the temperature, k and p yourself. They apply in the usual order: temperature first, then top-k, then the nucleus
+# of the remaining words. Raise the temperature to 2 and see how many words a nucleus of 0.9 needs now. Then find a
+# setting where *verdampfte* never comes up, but *miaute* still does.
 
 # %% tags=["demo"]
 show.sampling(WORDS, following)
 
 # %% [markdown]
-# Here are all of them on the same ten words: bars show probabilities, dots the shares in 2000 draws.
+# Here are all three methods on the same ten words: bars show probabilities, and dots show the shares in 2000 draws.
 
 
 # %% tags=["demo"]
@@ -1071,9 +1075,9 @@ def one_distribution_five_ways():
 
 
 # %% [markdown]
-# What happens to whole **sentences**? We draw a thousand from the tree of section 4, word by word, at each of three
-# temperatures, and count them. The bars come from the chain rule. **Guess first:** *die Katze tanzte* is the most
-# probable sentence of the tree. Which one comes up most often at a temperature of 0.1?
+# We draw a thousand whole **sentences** from the tree of section 4, word by word, at each of three temperatures, and
+# count them. The bars come from the chain rule. **Guess first:** *die Katze tanzte* is the most probable sentence of
+# the tree. Which sentence comes up most often at a temperature of 0.1?
 
 # %%
 most_often_when_cold = ""  # a sentence
@@ -1114,17 +1118,17 @@ def sentences_by_chance():
 sentences_by_chance()
 
 # %% [markdown]
-# At temperature 1 every sentence comes up as often as the chain rule says: **sampling word by word is sampling whole
-# sentences**.
+# At a temperature of 1, every sentence comes up as often as the chain rule says: **sampling word by word is sampling
+# whole sentences**.
 #
-# At lower temperatures the winner is not the most probable sentence, *die Katze tanzte*, but *die Katze hat getanzt*:
-# temperature sharpens each **step**, and near 0 you get greedy decoding, with all its flaws.
+# At lower temperatures the winner is not the most probable sentence, *die Katze tanzte*, but *die Katze hat getanzt*: a
+# low temperature sharpens each **step**, and near 0 you get greedy decoding, with all its flaws.
 #
 # So which method should you use? If there is more or less one right answer (a translation, a transcript, a summary of
-# facts), search. If many answers are good and you want one of them (a story, a conversation), sample, with a nucleus or
-# a temperature a little below 1.
+# facts), use a search. If many answers are good and you want one of them (a story, a conversation), use sampling, with
+# a nucleus or a temperature a little below 1.
 #
-# ## 8. What has been read need not be read again
+# ## 8. Don't read the same tokens again
 #
 # Is decoding as slow as a recurrent network, which also goes word by word? Both take $n$ sequential steps for $n$
 # tokens, and nothing in this section changes that. But how much work is a **step**?
@@ -1134,8 +1138,8 @@ sentences_by_chance()
 # last row. At the next step it reads the same 99 tokens again, plus one more.
 
 # %% [markdown] tags=["slides"]
-# S4 says that the transformer *gains no speed-up over a recurrent network* at test time. Keep the sentence in mind for the
-# measurement below.
+# S4 says that the transformer *gains no speed-up over a recurrent network* at test time. Keep this sentence in mind for
+# the measurement below.
 
 # %%
 n = 100
@@ -1147,12 +1151,12 @@ print("tokens read to write", n, "tokens, rereading all so far at each step:", s
 #
 # What does the new token need from them? Only their **keys**, to compare with its query, and their **values**, to
 # average. So keep these two in a **KV cache** (key-value cache): at each step project only the new token, append its
-# key and its value, and attend from its query to all of them (Shazeer, 2019). The keys and values of cross-attention
+# key and its value, and let its query attend to all of them (Shazeer, 2019). The keys and values of cross-attention
 # come from the source, which never changes, so they are computed once.
 #
 # Often several new tokens arrive at once: a prompt, or (in section 10) a few words that a smaller model proposes. Each
-# may attend to the cache, to the new tokens before it, and to itself. With two cached tokens and three new ones (rows
-# are queries):
+# new token may attend to the cache, to the new tokens before it, and to itself. Here is the mask for two cached tokens
+# and three new ones (rows are queries):
 #
 # | | cached | cached | new | new | new |
 # |---|---|---|---|---|---|
@@ -1168,9 +1172,9 @@ print("tokens read to write", n, "tokens, rereading all so far at each step:", s
 # `scaled_dot_product_attention(q, k, v, mask)`, with a mask `[new, tokens + new]` that is True where a query may
 # attend.
 #
-# Shapes: `x` is `[..., new, d_model]`; `keys` and `values` are `[..., tokens, d_head]`, with `tokens` 0 at the first step;
-# the projections are `[d_model, d_head]`, applied as `x @ W_q`. The result is a tuple of `[..., new, d_head]` and two of
-# `[..., tokens + new, d_head]`.
+# Shapes: `x` is `[..., new, d_model]`; `keys` and `values` are `[..., tokens, d_head]`, where `tokens` is 0 at the
+# first step; the projections are `[d_model, d_head]`, applied as `x @ W_q`. The result is a tuple: one tensor `[...,
+# new, d_head]` and two `[..., tokens + new, d_head]`.
 
 # %% [markdown] tags=["fine-print"]
 # Don't modify the input tensors. You may also use torch's `F.scaled_dot_product_attention`. Beware of `is_causal=True`:
@@ -1197,10 +1201,11 @@ def attend_with_cache(x, keys, values, W_q, W_k, W_v):
 
 # %% [markdown] tags=["reason"]
 # With a cache, a step computes one row of attention instead of all of them, and writing n tokens takes on the order of
-# n² dot products instead of n³. The new tokens join the cache before they attend, since each sees itself. A single new
-# token doesn't need a mask, as the cache contains only the past. Several need the lower triangle, shifted right by the
-# number of cached tokens: the i-th new token is the (cached + i)-th of the text. `torch.cat` makes new tensors and
-# leaves the caller's cache alone. Beam search relies on this: several beams continue from the same cache.
+# n² dot products instead of n³. Append the new keys and values before you attend, since each token may attend to
+# itself. A single new token doesn't need a mask, as the cache contains only the past. Several new tokens need the lower
+# triangle, shifted right by the number of cached tokens: the i-th new token is the (cached + i)-th token of the text.
+# `torch.cat` makes new tensors and leaves the caller's cache alone. Beam search relies on this: several beams continue
+# from the same cache.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-attend_with_cache-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("decoding.attend_with_cache")
@@ -1209,9 +1214,9 @@ check("decoding.attend_with_cache", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# We can test whether they are *the same*. First we compare your function, one token at a time and then two and three at
-# once, with causal self-attention over all five tokens. Then a GPT of four blocks with random weights (lesson 07) reads
-# random tokens with and without the library's cache, and we compare all its logits.
+# First we compare your function, one token at a time and then two and three at once, with causal self-attention over
+# all five tokens. Then a GPT of four blocks with random weights (lesson 07) reads random tokens with and without the
+# library's cache, and we compare all its logits.
 
 
 # %% tags=["demo"]
@@ -1244,9 +1249,10 @@ def cached_equals_uncached():
 
 
 # %% [markdown]
-# They are equal up to rounding. Now measure: how long does **the next token** take after $n$ tokens? We compare the GPT
-# without a cache, the GPT with one, and a recurrent network of four layers of the same width (torch's `nn.GRU`), which
-# needs only its state. **Guess first:** after 384 words, how many times slower is the next one without the cache?
+# The outputs are equal up to rounding. Now measure: how long does **the next token** take after $n$ tokens? We compare
+# the GPT without a cache, the GPT with one, and a recurrent network of four layers of the same width (torch's
+# `nn.GRU`), which needs only its state. **Guess first:** after 384 words, how many times slower is the next word
+# without the cache?
 
 # %%
 times_as_long_without = None  # a number
@@ -1288,16 +1294,16 @@ numbers = 2 * LAYERS * LONGEST * WIDTH
 print(f"the cache then contains {numbers:,} numbers; the state of the GRU, {LAYERS * WIDTH:,}")
 
 # %% [markdown]
-# Other programs on your computer make single points jump, so look at the right ends of the lines: without the cache the
-# time has grown several times over; with it, hardly at all.
+# Other programs on your computer can make single points jump, so look at the right ends of the lines: without the
+# cache, the time has grown several times over; with the cache, it has hardly grown.
 #
-# **The cache changes the work per step.** With it, a step reads one token instead of all of them. Only the attention
-# itself still grows, one query against ever more keys, which is little work at these lengths.
+# **The cache changes the work per step.** A step reads one token instead of all of them. Only the attention itself
+# still grows, one query against ever more keys, which is little work at these lengths.
 #
-# **It does not change the number of steps.** Token 100 still has to wait for token 99. Reading all tokens at once is
-# far faster, but it is possible only if you know them already: in training, in a prompt, in a draft (section 10). A
-# recurrent network doesn't need a cache at all. Each step does the same small amount of work at any length, from a
-# state that never grows, while the cache grows with every token.
+# **The cache does not change the number of steps.** Token 100 still has to wait for token 99. Reading all tokens at
+# once is far faster, but it is possible only if you know them already: in training, in a prompt, in a draft (section
+# 10). A recurrent network doesn't need a cache at all. Each step does the same small amount of work at any length, from
+# a state that never grows, while the cache grows with every token.
 
 # %% [markdown] tags=["slides"]
 # So S4's *no speed-up over a recurrent network* is right about the number of steps. But it flatters the transformer:
@@ -1305,19 +1311,19 @@ print(f"the cache then contains {numbers:,} numbers; the state of the GRU, {LAYE
 
 # %% [markdown]
 # (On a GPU both GPT lines may look flat at these lengths. There the cache pays off for longer texts and larger models,
-# and its own size becomes the problem: every step has to fetch all of it from memory. That was Shazeer's point.)
+# and its own size becomes the problem: every step has to fetch the whole cache from memory, as Shazeer pointed out.)
 #
 # ## 9. All words at once?
 #
 # In **non-autoregressive** decoding words don't wait for each other: the decoder predicts all words of the sentence in
 # one step instead of $n$ (Gu et al., 2018, *Non-Autoregressive Neural Machine Translation*).
 #
-# What is the price? Look at the chain rule of section 3 and remove all the $e_1, \dots, e_{t-1}$ from it:
+# Look at the chain rule of section 3 and remove all the $e_1, \dots, e_{t-1}$ from it:
 #
 # $$P(e \mid f) \approx \prod_{t=1}^{n} P(e_t \mid f).$$
 #
 # Every position chooses a word without knowing what its neighbors choose. From our tree we compute how probable each
-# word is at each **position**, regardless of the others, and let every position draw its own. **Guess first:** of a
+# word is at each **position**, regardless of the other words, and draw every position by itself. **Guess first:** of a
 # thousand texts written this way, how many are sentences of the tree?
 
 # %%
@@ -1357,14 +1363,14 @@ def each_position_alone():
 each_position_alone()
 
 # %% [markdown]
-# *tanzte getanzt*, *hat* without a participle: each word is likely at its position, but they don't belong together. Gu
-# et al. call this the **multimodality problem**: if there are several good translations, positions that can't agree on
-# one mix them. Taking the most probable word at each position isn't safe either: these words may come from different
-# translations too. The problem disappears only if there is a single good translation.
+# We get *tanzte getanzt*, and *hat* without a participle: each word is likely at its position, but the words don't
+# belong together. Gu et al. call this the **multimodality problem**: if there are several good translations, positions
+# that can't agree on one mix them. Taking the most probable word at each position isn't safe either: these words may
+# come from different translations too. The problem disappears only if there is a single good translation.
 #
 # There are remedies: train on data where each sentence has only one translation (Gu et al. let a teacher model produce
-# it), or give back some of the speed and write in a few rounds, each revising the least certain words of the previous
-# one (Ghazvininejad et al., 2019, *Mask-Predict*).
+# it), or give up some of the speed and write in a few rounds, each of which revises the least certain words of the
+# round before (Ghazvininejad et al., 2019, *Mask-Predict*).
 
 # %% [markdown] tags=["slides"]
 # S4 promises that ways to write the whole sentence at once come later. Here they are.
@@ -1377,7 +1383,7 @@ each_position_alone()
 # then reads all of them in *one* pass. On a GPU, where a step mostly waits for the weights to arrive from memory, this
 # costs about as much as a single step (their section 1), and the KV cache of exercise 7 accepts several tokens at once.
 #
-# Which tokens do we keep? Say the draft model drew a token with probability $q$, and the target model gives it
+# Which tokens do we keep? Suppose that the draft model drew a token with probability $q$, and the target model gives it
 # probability $p$. Go through the draft from left to right:
 #
 # 1. Keep the token with probability $\min(1, p / q)$: always if the target model finds it at least as probable,
@@ -1385,7 +1391,7 @@ each_position_alone()
 #    chance $< p / q$.
 # 2. Stop at the first token that you drop. Draw the next token from the probability mass that the draft model lacks:
 #    $\max(0, p - q)$ for every token in the vocabulary, divided by its sum.
-# 3. If you keep them all, the same pass of the target model has also predicted what comes after them: draw one more
+# 3. If you keep all tokens, the target model has also predicted what comes after them, in the same pass: draw one more
 #    token from that.
 #
 # Why is the result distributed as if the target model had written alone? Step 1 produces a token $x$ with probability
@@ -1403,9 +1409,9 @@ each_position_alone()
 # `chances` is `[drafted]`. The result is a tuple of an int and `[vocab_size]`.
 
 # %% [markdown] tags=["fine-print"]
-# Row i of `draft` and row i of `target` are about token i of the draft; the last row of `target` is about the token
-# after it. Every drafted token has a positive probability in `draft`. No chance is so close to a ratio that rounding
-# could decide.
+# Row i of `draft` and row i of `target` belong to token i of the draft; the last row of `target` belongs to the token
+# after the draft. Every drafted token has a positive probability in `draft`. No chance is so close to p / q that
+# rounding could decide.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-speculative_step-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1430,9 +1436,9 @@ def speculative_step(drafted, draft, target, chances):
 
 # %% [markdown] tags=["reason"]
 # The obvious mistake is to draw from p itself after a dropped token: the draft has already contributed part of p,
-# min(q, p). The rest is max(0, p - q). Tokens after the first dropped one continue a text that no longer exists, so
-# drop them as well, however good they look. And if you keep the whole draft, you get one token for free, because the
-# target model has read to its end.
+# min(q, p). The missing part is max(0, p - q). Tokens after the first dropped token continue a text that no longer
+# exists, so drop them as well, however good they look. And if you keep the whole draft, you get one token for free,
+# because the target model has read to its end.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-speculative_step-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("decoding.speculative_step")
@@ -1441,11 +1447,11 @@ check("decoding.speculative_step", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Two tests again. First, the distribution: the draft model gives the ten words of section 7 equal probability, the
-# target model gives them theirs, and we draw twenty thousand times through your function. Then, speed: the **beginner**
-# drafts four tokens at a time for the trained translator. Both choose their most probable token, so the result must
-# match, **word for word**, what greedy decoding writes with the trained translator alone. **Guess first:** how many
-# passes of the trained translator does a token take now? Alone it takes one.
+# First, we test the distribution: the draft model gives the ten words of section 7 equal probabilities, the target
+# model gives them their probabilities from there, and we draw twenty thousand times with your function. Then we test
+# the speed: the **beginner** drafts four tokens at a time for the trained translator. Both choose their most probable
+# token, so the result must match, **word for word**, what greedy decoding writes with the trained translator alone.
+# **Guess first:** how many passes of the trained translator does a token take? Without a draft, it takes one.
 
 # %%
 passes_per_token = None  # a number
@@ -1497,16 +1503,16 @@ def a_draft_model_at_work():
 
 
 # %% [markdown]
-# You get the same text with fewer passes of the large model. How many fewer depends on how often the two agree. It pays
-# off if a pass is expensive and the draft is cheap: our two translators are the same size, so here it doesn't save any
-# work.
+# You get the same text with fewer passes of the large model. How many fewer depends on how often the two models agree.
+# A draft pays off if it is cheap and a pass of the large model is expensive: our two translators are the same size, so
+# here a draft doesn't save any work.
 #
 # ### Exercise 9 · In your own words
 # `decoding.which_way` · 2 points, read by a person · about 12 minutes
 #
 # A friend builds two programs with one language model: one transcribes meetings, the other invents bedtime stories. "I
 # use beam search with 50 beams for both", she says, "because more beams find more probable texts, and more probable is
-# better." In four to seven sentences: is her first claim right, and her second? What would you use for each program,
+# better." In four to seven sentences: is her first claim right, and is her second? What would you use for each program,
 # and why? Name one measurement from this lesson that supports you.
 #
 # Learning on your own? Once you have written yours,
@@ -1520,9 +1526,9 @@ def a_draft_model_at_work():
 # samples vote. For stories many texts are good, and the most probable one is dull and always the same, so I sample,
 # with a nucleus or a temperature a little below 1 to tame the tail.
 #
-# *(One point: more beams find more probable texts, without a guarantee, and more probable is not better: short or empty
-# texts win, with a measurement that fits, such as the shorter translations of section 5. One point: search or vote if
-# one answer is right, sample if many are good, each with its reason.)*
+# *(One point for saying that more beams find more probable texts, without a guarantee, and that more probable is not
+# better, with a measurement that fits, such as the shorter translations of section 5. One point for using a search or a
+# vote if one answer is right, and sampling if many are good, each with its reason.)*
 
 # %% [markdown]
 # ## Glossary
@@ -1539,7 +1545,7 @@ def a_draft_model_at_work():
 # - **Length penalty**: a divisor for log-probabilities that lets long sentences compete.
 # - **Minimum Bayes risk decoding**: draw several texts, and choose the one that agrees best with all of them.
 # - **Sampling**: draw each token at random, with the model's probabilities.
-# - **Temperature**: a divisor for the logits before the softmax; low is sharp, high is flat.
+# - **Temperature**: a divisor for the logits before the softmax; low ones sharpen, high ones flatten.
 # - **Top-k**: sample only from the $k$ most probable tokens.
 # - **Nucleus sampling (top-p)**: sample from the smallest set of most probable tokens with mass $p$.
 # - **KV cache**: the keys and values of all tokens so far, kept so that each token is projected once.
@@ -1550,9 +1556,9 @@ def a_draft_model_at_work():
 #
 # ## What you have now
 #
-# You have everything you need to get from a trained model to a text. The library has your functions for whole batches,
+# You have everything you need to get from a trained model to a text. The library has these functions for whole batches,
 # with a cache: `greedy_decode` in `course_lib.decoding.greedy`, `beam_search` in `course_lib.decoding.beam`, `sample`
 # in `course_lib.decoding.sampling`.
 #
-# One thing was there all through the lesson, but decoding never needed it: the English sentence. Take the encoder away,
-# and you have a language model. You build one in the next lesson.
+# Decoding itself never needed the English sentence. Take the encoder away, and you have a language model. You build one
+# in the next lesson.

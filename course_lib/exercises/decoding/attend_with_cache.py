@@ -92,7 +92,7 @@ EXERCISE = Exercise(
     minutes=20,
     difficulty=3,
     importance=5,
-    section="What has been read need not be read again",
+    section="Don't read the same tokens again",
     source="S4, test time; Shazeer (2019)",
     reference=decoding.attend_with_cache,
     cases=and_turned_around(_cache_cases),
@@ -107,7 +107,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "The new keys and values are `[..., new, d_head]`. Append them along the second-to-last dimension, the "
+            "The new keys and values are `[..., new, d_head]`. Append both along the second-to-last dimension, the "
             "tokens. The mask is `[new, tokens + new]`: its first row allows the cached tokens and the first new one, "
             "and each further row allows one more.",
             answers=("put_in_front", "new_ones_only_returned", "old_cache_returned", "mask_from_the_top_left"),
@@ -116,21 +116,21 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "no_mask",
-            "Your answer is right for a single token. With several, each token sees the new tokens after it. New "
-            "token i may attend to the cached tokens and to the new ones up to i.",
+            "Your answer is right for a single new token. With several new tokens, each token sees the new tokens "
+            "after it. New token i may attend to the cached tokens and to the new tokens up to i.",
             _slip((_TRIL, "tril(k.shape[-2])")),
             alone=True,
         ),
         Misconception(
             "mask_from_the_top_left",
             "Your causal mask starts in the top left corner (is_causal=True, tril()), so the first new token sees "
-            "only the first cached one. The new tokens come after the cached ones. Shift the diagonal: tril(number of "
+            "only the first cached token. New tokens come after the cached ones: shift the diagonal, tril(number of "
             "cached tokens).",
             _slip((_TRIL, "tril()")),
         ),
         Misconception(
             "one_token_ahead",
-            "Your mask also lets each new token attend to the next one. Shift the diagonal by the number of cached "
+            "Your mask also lets each new token attend to the next token. Shift the diagonal by the number of cached "
             "tokens, not by one more.",
             _slip((_TRIL, "tril(keys.shape[-2] + 1)")),
         ),
@@ -141,34 +141,38 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "new_ones_unseen",
-            "Your new tokens attend only to the cached ones. Append their keys and values first: a token may see "
+            "Your new tokens attend only to the cached ones. Append the new keys and values first: a token may see "
             "itself.",
             _slip(("q @ k.mT", "q @ keys.mT"), ("alpha @ v", "alpha @ values"), paired=False),
         ),
         Misconception(
             "old_cache_returned",
-            "Your answer returns the keys and values it was given, so the next step misses the new tokens. Return "
-            "them with the new ones appended.",
+            "Your answer returns the keys and values it was given, so the next step misses the new tokens. Return the "
+            "cache with the new keys and values appended.",
             _slip((_RETURN, "return out, keys.clone(), values.clone()")),
         ),
         Misconception(
             "new_ones_only_returned",
-            "Your answer returns the keys and values of the new tokens only. Return the cached ones as well.",
+            "Your answer returns the keys and values of the new tokens only. Return the cached keys and values as "
+            "well.",
             _slip((_RETURN, "return out, new_k, new_v")),
         ),
         Misconception(
             "put_in_front",
-            "Your answer puts the new keys and values before the cached ones. Append them at the end: "
-            "torch.cat([keys, new], dim=-2).",
+            "Your answer puts the new keys and values before the cached ones. Append the new keys and values at the "
+            "end: torch.cat([keys, new], dim=-2).",
             _slip(("[keys, new_k]", "[new_k, keys]"), ("[values, new_v]", "[new_v, values]")),
         ),
         Misconception(
             "values_first",
-            "Your answer returns the values before the keys. The order is: output, keys, values.",
+            "Your answer returns the values before the keys. Return the output, the keys and the values, in this "
+            "order.",
             _slip((_RETURN, "return out, v, k")),
         ),
         Misconception(
-            "not_scaled", "Your answer doesn't scale the scores. Divide them by √d_head.", _slip((f" / {_ROOT}", ""))
+            "not_scaled",
+            "Your answer doesn't scale the scores. Divide the scores by √d_head.",
+            _slip((f" / {_ROOT}", "")),
         ),
         Misconception(
             "scaled_by_d_model",
@@ -182,7 +186,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "keys_for_values",
-            "Your answer appends x W_k to the values. A new token's value is x W_v.",
+            "Your answer appends x W_k to the values. Append x W_v, the new tokens' values.",
             _slip(("x @ W_v", "x @ W_k")),
         ),
     ),

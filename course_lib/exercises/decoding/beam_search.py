@@ -8,17 +8,9 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, integer
-from course_lib.exercises.decoding.shared import (
-    END,
-    START,
-    TREE,
-    Lesson,
-    Step,
-    draw_model,
-    ids_written_into_the_code,
-    step_callback,
-)
+from course_lib.exercises.common import alike, integer, slips
+from course_lib.exercises.decoding import shared
+from course_lib.exercises.decoding.shared import END, START, Lesson, Step, draw_model, step_callback
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.judging.recorded.stand_ins import NextWord
@@ -27,27 +19,27 @@ from course_lib.references import decoding
 MANY_BEAMS = "more beams than tokens"
 """The part of `beam_search` where `topk(beams)` of a distribution is refused."""
 
+Search = Callable[..., Tensor]
+
 
 def _beam_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
-        yield Case(f"{TREE}, 3 beams", (step_callback(Lesson()), START, END, 3, 8))
+        yield Case(f"{shared.TREE}, 3 beams", (step_callback(Lesson()), START, END, 3, 8))
         yield Case("the tree of the lesson, 2 beams", (step_callback(Lesson()), START, END, 2, 8))
+    case = partial(_worth_searching, generator)
     for beams, vocab_size, longest, apart in (
         (2, 6, 6, ()),
         (3, 5, 5, ()),
         (2, 7, 5, (_LONGEST_RETURNED, _PROBABILITIES_ADDED)),
         (3, 6, 6, (_searched, _TWO_CONTINUATIONS_EACH)),
     ):
-        model = _worth_searching(generator, beams, vocab_size, longest, apart=apart)
-        yield Case(
-            f"{beams} beams, {vocab_size} tokens to choose from", (step_callback(model), START, END, beams, longest)
-        )
-    model = _worth_searching(generator, 4, 5, 4, ids=(4, 0), apart=(_searched, _slip((", end_id\n", f", {END}\n"))))
-    yield Case("<s> and <e> have other ids", (step_callback(model), 4, 0, 4, 4))
-    model = _worth_searching(generator, 3, 5, 4, never=END)
-    yield Case("a model that never writes <e>", (step_callback(model), START, END, 3, 4))
-    model = _worth_searching(generator, 6, 4, 4)
-    yield Case("more beams than tokens", (step_callback(model), START, END, 6, 4), part=MANY_BEAMS)
+        name = f"{beams} beams, {vocab_size} tokens to choose from"
+        yield case(name, vocab_size, (START, END, beams, longest), apart)
+    other_end = _slip((", end_id\n", f", {END}\n"))
+    yield case("<s> and <e> have other ids", 5, (4, 0, 4, 4), (_searched, other_end))
+    yield case("a model that never writes <e>", 5, (START, END, 3, 4), never=END)
+    yield case(MANY_BEAMS, 4, (START, END, 6, 4), part=MANY_BEAMS)
+    model = draw_model(generator, 4, lambda _model: True)
     yield Case("one token at most", (step_callback(model), START, END, 2, 1))
     model = draw_model(generator, 6, _cut_at_once)
     yield Case("1 beam", (step_callback(model), START, END, 1, 6))
@@ -65,48 +57,39 @@ def _cut_at_once(model: NextWord) -> bool:
 
 def _beyond_a_float(model: NextWord, length: int) -> bool:
     """Return whether 1 beam finds a sentence of so small a probability, with no choice left to rounding."""
-    tokens, total = [START], 0.0
-    for _ in range(length):
-        first, second = torch.log_softmax(model(torch.tensor(tokens)), dim=-1).topk(2).values.tolist()
-        if first - second < 1e-3:
-            return False
-        tokens.append(int(model(torch.tensor(tokens)).argmax()))
-        total += first
+    tokens = [START, *decoding.beam_search(model, START, END, 1, length).tolist()]
+    steps = torch.stack([torch.log_softmax(model(torch.tensor(tokens[:n])), dim=-1) for n in range(1, len(tokens))])
+    first, second = steps.topk(2).values.unbind(dim=-1)
     coarse = _slip(("score + more", "round(score + more, 2)"))(model, START, END, 1, length)
-    return total < -115 and coarse.tolist() != tokens[1:]
+    return float((first - second).min()) >= 1e-3 and float(first.sum()) < -115 and coarse.tolist() != tokens[1:]
 
 
 def _worth_searching(
     generator: Generator,
-    beams: int,
+    name: str,
     vocab_size: int,
-    longest: int,
+    asked: tuple[int, int, int, int],
+    apart: tuple[Search, ...] = (),
     never: int | None = None,
-    apart: tuple[Callable[..., Tensor], ...] = (),
-    ids: tuple[int, int] = (START, END),
-) -> NextWord:
-    """A model with which greedy decoding loses, and all honest ways of counting finished sentences find the same.
-
-    The searches in `apart` find different sentences.
-
-    Some programs let a finished sentence keep its place among the beams, others move it out and let another one live
-    on.
+    part: str = CORE,
+) -> Case:
+    """A case where greedy decoding loses, all honest ways of counting finished sentences find the same, and the
+    searches in `apart` find different sentences.
     """
+    start, end, _beams, longest = asked
 
     def suits(model: NextWord) -> bool:
-        asked = (model, *ids, beams, longest)
-        found = decoding.beam_search(*asked)
-        if len(found) < 2 or torch.equal(found, decoding.greedy(model, *ids, longest)):
+        found = decoding.beam_search(model, *asked)
+        if len(found) < 2 or torch.equal(found, decoding.greedy(model, start, end, longest)):
             return False
-        if len({tuple(search(*asked).tolist()) for search in apart}) < len(apart):
+        if len({tuple(search(model, *asked).tolist()) for search in apart}) < len(apart):
             return False
-        return all(torch.equal(found, answer(*asked)) for answer in COUNTING_DIFFERENTLY)
+        return all(torch.equal(found, answer(model, *asked)) for answer in COUNTING_DIFFERENTLY)
 
-    return draw_model(generator, vocab_size, suits, never)
+    return Case(name, (step_callback(draw_model(generator, vocab_size, suits, never)), *asked), part=part)
 
 
-_Kept = list[tuple[float, list[int]]]
-"""Sentences with their scores."""
+_Kept = list[tuple[float, list[int]]]  # sentences with their scores
 
 
 def _searched(step: Step, start_id: int, end_id: int, beams: int, max_new_tokens: int) -> Tensor:
@@ -123,10 +106,11 @@ def _searched(step: Step, start_id: int, end_id: int, beams: int, max_new_tokens
     return torch.tensor(best[1:], dtype=torch.long)
 
 
-_slip = partial(Edited, _searched)
+_slip, _slips = partial(Edited, _searched), partial(slips, _searched)
 _BEST = "sorted(candidates, reverse=True)"
 _STOP = ("[:beams]", "[:beams]\n        if any(tokens[-1] == end for _, tokens in kept):\n            break")
 _FIRST_FINISHED = ("kept[0][1]", "next((tokens for _, tokens in kept if tokens[-1] == end), kept[0][1])")
+_KEY = "lambda each: each[0]"
 _PROBABILITIES_ADDED = _slip(("log_softmax", "softmax"))
 _LONGEST_RETURNED = _slip(("kept[0][1]", "max((tokens for _, tokens in kept), key=len)"))
 _TWO_CONTINUATIONS_EACH = _slip((_BEST, "sorted(_best_of_each(candidates, 2), reverse=True)"))
@@ -141,8 +125,7 @@ def _best_of_each(candidates: _Kept, count: int) -> _Kept:
 
 def _others_live_on(step: Step, start_id: int, end_id: int, beams: int, max_new_tokens: int) -> Tensor:
     """As `decoding.beam` counts: what ends among the best `beams` is finished; the best `beams` others live on."""
-    live: _Kept = [(0.0, [start_id])]
-    finished: _Kept = []
+    live, finished = [(0.0, [start_id])], []
     for _ in range(max_new_tokens):
         longer: _Kept = []
         for score, tokens in live:
@@ -154,18 +137,14 @@ def _others_live_on(step: Step, start_id: int, end_id: int, beams: int, max_new_
     return torch.tensor(max(finished + live)[1][1:])
 
 
+# What ends is set aside; once there is one for each beam, the search is over and the best of them is found.
+_STOPPED = "best if each[1][-1] == end_id]\n        if len(finished) >= beams: break"
 _ENOUGH_FINISHED = Edited(
     _others_live_on,
     ("reverse=True)", "reverse=True)[: 2 * beams]"),
-    (
-        "best[:beams] if each[1][-1] == end_id]",
-        "best if each[1][-1] == end_id]\n        if len(finished) >= beams: break",
-    ),
+    ("best[:beams] if each[1][-1] == end_id]", _STOPPED),
     ("finished + live", "finished or live"),
 )
-"""What ends is set aside; once there is one for each beam, the search is over and the best of them is found."""
-
-
 _SET_ASIDE = ("best if each[1][-1] != end_id][:beams]", "best[:beams] if each[1][-1] != end_id]")
 
 COUNTING_DIFFERENTLY = (
@@ -201,13 +180,14 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Keep a few partial sentences, each with its score, the sum of its log-probabilities. At each step, "
-            "extend every unfinished one by every token, add the finished ones, and keep the best of them all.",
+            "extend every unfinished sentence by every token, add the finished sentences, and keep the best of them "
+            "all.",
         ),
         Hint(
             "shapes",
-            "Keep a list of pairs. At first it has one: score 0 and the start id. An unfinished sentence gives one "
-            "candidate per token of the vocabulary, so a step has up to beams times vocab_size candidates. Keep "
-            "`beams` of them.",
+            "Keep a list of scores with their tokens. At first, the list has one entry: score 0 and the start id. An "
+            "unfinished sentence gives one candidate per token of the vocabulary, so a step has up to beams times "
+            "vocab_size candidates. Keep the best `beams` candidates.",
             answers=("greedy", "each_by_itself", "two_continuations_each", "only_the_last_word_read", "one_beam_more"),
         ),
         Hint(
@@ -218,127 +198,104 @@ EXERCISE = Exercise(
             "An extension's score is the old score plus the token's log-probability. Use log-softmax, because logits "
             "of different sentences cannot be compared.\n"
             "Sort the candidates by score, best first, and keep `beams` of them.\n"
-            "Return the tokens of the best pair, without the start.",
-            answers=(
-                "logits_added",
-                "probabilities_added",
-                "last_word_only",
-                "goes_on_behind_the_end",
-                "finished_dropped",
-                "first_finished",
-            ),
+            "Return the tokens of the best pair, without the start id.",
+            answers=("logits_added", "last_word_only", "goes_on_behind_the_end", "finished_dropped", "first_finished"),
         ),
     ),
     misconceptions=(
-        Misconception(
-            "greedy",
-            "Your answer writes the same as greedy decoding, however many beams it has. Keep the `beams` best of all "
-            "candidates at every step. Start with a single <s>: copies of it would all be extended the same way.",
-            lambda step, start_id, end_id, beams, max_new_tokens: decoding.greedy(
-                step, start_id, end_id, max_new_tokens
+        *_slips(
+            paired=False,
+            greedy=(
+                "Your answer writes the same as greedy decoding, however many beams it has. Keep the `beams` best of "
+                "all candidates at every step. Start with a single <s>, or all copies of it would be extended alike.",
+                ("[:beams]", "[:1]"),
+            ),
+        ),
+        *_slips(
+            logits_added=(
+                "Your answer adds up logits, but logits of different sentences can't be compared. Add log_softmax.",
+                ("torch.log_softmax(step(torch.tensor(tokens)), dim=-1)", "step(torch.tensor(tokens))"),
+            ),
+            last_word_only=(
+                "Your answer scores a sentence by its last token only. Add up the log-probabilities of all its tokens.",
+                ("score + more", "more"),
+            ),
+            only_the_last_word_read=(
+                "Your answer passes only a sentence's last token to step. Pass all tokens so far, <s> first.",
+                ("torch.tensor(tokens)", "torch.tensor(tokens[-1:])"),
+            ),
+            each_by_itself=(
+                "Your answer picks the best first tokens, then extends each of them greedily. Let all candidates of a "
+                "step compete: one sentence may keep several extensions and another none.",
+                (_BEST, "sorted(candidates if tokens == [start] else _best_of_each(candidates, 1), reverse=True)"),
+            ),
+            goes_on_behind_the_end=(
+                "Your answer extends sentences after <e>. A finished sentence keeps its tokens and its score, and "
+                "competes with the other sentences.",
+                ("if sentence[1][-1] == end", "if False"),
+                ("if tokens[-1] != end", "if True"),
+            ),
+            finished_dropped=(
+                "Your answer drops a sentence one step after its <e>. Keep finished sentences: they may still win.",
+                ("if sentence[1][-1] == end", "if False"),
+                ("[:beams]", "[:beams] or kept"),
+            ),
+            least_probable_kept=(
+                "Your answer keeps the least probable candidates. Scores are negative: the best is closest to 0.",
+                (_BEST, "sorted(candidates)"),
+            ),
+            start_included=("Your answer begins with <s>. Return only the new tokens.", ("best[1:]", "best")),
+            end_left_out=(
+                "Your answer leaves out <e> at the end. The model wrote <e> like any other token: keep it.",
+                ("best[1:]", "[each for each in best[1:] if each != end]"),
+            ),
+            one_beam_more=(
+                "Your answer keeps one sentence too many. Keep the best `beams` sentences: [:beams].",
+                ("[:beams]", "[: beams + 1]"),
+            ),
+            finished_preferred=(
+                "Your answer prefers finished sentences at the end. Return the most probable sentence of all.",
+                _FIRST_FINISHED,
             ),
         ),
         Misconception(
-            "logits_added",
-            "Your answer adds up logits. Logits of different sentences cannot be compared: take log_softmax at each "
-            "step first.",
-            _slip(("torch.log_softmax(step(torch.tensor(tokens)), dim=-1)", "step(torch.tensor(tokens))")),
-        ),
-        Misconception(
             "probabilities_added",
-            "Your answer adds the tokens' probabilities. A sentence's probability is their product: add their "
-            "logarithms, from log_softmax.",
+            "Your answer adds up the tokens' probabilities. Add up log-probabilities, from log_softmax.",
             _PROBABILITIES_ADDED,
         ),
-        Misconception(
-            "last_word_only",
-            "Your answer scores a sentence by its last token only. Add up the log-probabilities of all its tokens.",
-            _slip(("score + more", "more")),
-        ),
-        Misconception(
-            "only_the_last_word_read",
-            "Your answer shows the model only the last token of a sentence. Pass all its tokens to step, <s> first.",
-            _slip(("torch.tensor(tokens)", "torch.tensor(tokens[-1:])")),
-        ),
-        Misconception(
-            "each_by_itself",
-            "Your answer picks the best first tokens, then extends each of them greedily. All candidates compete at "
-            "every step: one sentence may keep several extensions and another none.",
-            _slip((_BEST, "sorted(candidates if tokens == [start] else _best_of_each(candidates, 1), reverse=True)")),
-        ),
-        Misconception(
-            "goes_on_behind_the_end",
-            "Your answer extends sentences after <e>. A finished sentence keeps its tokens and its score, and "
-            "competes with the others.",
-            _slip(("if sentence[1][-1] == end", "if False"), ("if tokens[-1] != end", "if True")),
-        ),
-        Misconception(
-            "finished_dropped",
-            "Your answer drops a sentence one step after its <e>. Keep it among the candidates with its score: it may "
-            "win in the end.",
-            _slip(("if sentence[1][-1] == end", "if False"), ("[:beams]", "[:beams] or kept")),
-        ),
         *alike(
-            "Your answer stops as soon as one sentence has its <e>. Others may still overtake it: continue until "
-            "every sentence you keep has one, up to max_new_tokens tokens.",
+            "Your answer stops as soon as one sentence has its <e>. Other sentences may still overtake it: continue "
+            "until every sentence you keep has its <e>, up to max_new_tokens tokens.",
             first_finished=_slip(_STOP, _FIRST_FINISHED),
             stopped_at_the_first_end=_slip(_STOP, paired=False),
         ),
         Misconception(
             "enough_finished",
-            "Your answer stops as soon as `beams` sentences are finished, and returns the best of those. Continue "
-            "while an unfinished one is more probable, up to max_new_tokens tokens.",
+            "Your answer stops as soon as `beams` sentences are finished, and returns the best of them. Continue "
+            "while an unfinished sentence is more probable, up to max_new_tokens tokens.",
             _ENOUGH_FINISHED,
         ),
         *alike(
-            "Your answer does not return the most probable of the sentences it kept. Return the one with the largest "
-            "sum.",
+            "Your answer doesn't return the best sentence it kept. Return the sentence with the largest sum.",
             worst_of_the_kept=_slip(("kept[0]", "kept[-1]"), paired=False),
             longest_returned=_LONGEST_RETURNED,
-        ),
-        Misconception(
-            "least_probable_kept",
-            "Your answer keeps the least probable candidates. Scores are negative: the best is the one closest to 0.",
-            _slip((_BEST, "sorted(candidates)")),
-        ),
-        Misconception(
-            "start_included", "Your answer begins with <s>. Return the new tokens only.", _slip(("best[1:]", "best"))
-        ),
-        Misconception(
-            "end_left_out",
-            "Your answer leaves out <e> at the end. The model wrote it like any other token: keep it.",
-            _slip(("best[1:]", "[each for each in best[1:] if each != end]")),
         ),
         *alike(
             "Your limit is off by one. Allow max_new_tokens new tokens, not counting <s>.",
             one_word_short=_slip(("range(max_new_tokens)", "range(max_new_tokens - 1)")),
             one_word_more=_slip(("range(max_new_tokens)", "range(max_new_tokens + 1)")),
         ),
-        Misconception(
-            "one_beam_more",
-            "Your answer keeps one sentence too many. Keep the `beams` best: [:beams].",
-            _slip(("[:beams]", "[: beams + 1]")),
-        ),
-        Misconception(
-            "finished_preferred",
-            "Your answer returns the best finished sentence, even where one cut off at max_new_tokens is more "
-            "probable. A sentence that is cut off counts as it is.",
-            _slip(_FIRST_FINISHED),
-        ),
         *alike(
-            "Your answer takes the length into account at the end. Return the sentence with the largest sum. The next "
-            "section deals with length.",
-            best_mean_returned=_slip(("kept[0][1]", "max(kept, key=lambda each: each[0] / (len(each[1]) - 1))[1]")),
-            length_penalised=_slip(
-                ("kept[0][1]", "max(kept, key=lambda each: each[0] / (4 + len(each[1])) ** 0.6)[1]")
-            ),
+            "Your answer takes the length into account at the end. Return the sentence with the largest sum.",
+            best_mean_returned=_slip(("kept[0][1]", f"max(kept, key={_KEY} / (len(each[1]) - 1))[1]")),
+            length_penalised=_slip(("kept[0][1]", f"max(kept, key={_KEY} / (4 + len(each[1])) ** 0.6)[1]")),
         ),
         Misconception(
             "two_continuations_each",
-            "Your answer extends each sentence only by its two best tokens. With more beams, the third may be among "
-            "the best overall: consider every token, or the `beams` best ones.",
+            "Your answer extends each sentence only by its two best tokens. With more beams, the third-best token may "
+            "be among the best overall: consider every token, or the `beams` best tokens.",
             _TWO_CONTINUATIONS_EACH,
         ),
-        *ids_written_into_the_code(_searched),
+        *shared.ids_written_into_the_code(_searched),
     ),
 )

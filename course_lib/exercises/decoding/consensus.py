@@ -133,7 +133,7 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "`Counter(tokens)` counts the tokens of a list, and `&` of two counters keeps the smaller count of each "
-            "token. Its sum is the number of shared tokens.",
+            "token. The sum of these counts is the number of shared tokens.",
             answers=("each_token_once", "counted_by_the_first", "position_by_position"),
         ),
     ),
@@ -141,38 +141,38 @@ EXERCISE = Exercise(
         _told(
             "most_frequent",
             "Your answer returns the sample that was drawn most often. There may be no repeated sample: return the "
-            "one most like the others.",
+            "sample that is most like the others.",
         ),
         _told("least_alike", "Your answer returns the sample that agrees least with the others. Take the largest sum."),
         _told(
             "shared_alone",
-            "Your answer adds up the shared tokens without dividing by the lengths, so long samples win. Divide: 2 · "
-            "shared / (len(one) + len(other)).",
+            "Your answer adds up the shared tokens without dividing by the lengths, so long samples win. Divide by "
+            "both lengths: 2 · shared / (len(one) + len(other)).",
         ),
         _told(
             "precision_alone",
-            "Your answer divides by the candidate's own length (precision), so short samples win. F1 is 2 · shared / "
-            "(len(one) + len(other)).",
+            "Your answer divides by the candidate's own length (precision), so short samples win. Use F1: 2 · shared "
+            "/ (len(one) + len(other)).",
         ),
         _told(
             "recall_alone",
-            "Your answer divides by the other sample's length (recall), so long samples win. F1 is 2 · shared / "
+            "Your answer divides by the other sample's length (recall), so long samples win. Use F1: 2 · shared / "
             "(len(one) + len(other)).",
         ),
         _told(
             "each_token_once",
-            "Your answer counts each shared token once (a set). A token that occurs twice in both samples counts "
+            "Your answer counts each shared token once, as in a set. A token that occurs twice in both samples counts "
             "twice: Counter(one) & Counter(other).",
         ),
         _told(
             "counted_by_the_first",
             "Your answer counts every token of one sample that is anywhere in the other. A token that occurs twice in "
-            "one and once in the other is shared once: Counter(one) & Counter(other).",
+            "one sample and once in the other is shared once: Counter(one) & Counter(other).",
         ),
         _told(
             "position_by_position",
-            "Your answer compares position by position, so one extra word spoils every later match. A shared token "
-            "counts wherever it is.",
+            "Your answer compares position by position, so one extra word spoils every later match. Count a shared "
+            "token wherever it stands.",
         ),
         _told(
             "repeated_samples_once",
@@ -181,7 +181,8 @@ EXERCISE = Exercise(
         ),
         _told(
             "first_alone",
-            "Your answer compares every sample with the first one only. Sum over all samples.",
+            "Your answer compares every sample only with the first one. Compare it with all samples, and add up the "
+            "scores.",
         ),
     ),
 )

@@ -113,14 +113,14 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "The largest logit has the largest probability, so you don't need a softmax to choose. Call the model "
-            "after every token, with all the tokens so far.",
+            "after every token, with all tokens so far.",
         ),
         Hint(
             "outline",
             "Start with a list that contains the start id.\n"
             "Continue while there are fewer than `max_new_tokens` new tokens and the last one is not the end id.\n"
             "Call `step` with the whole list as a tensor, and append the index of the largest logit.\n"
-            "Return everything except the start, as a tensor.",
+            "Return everything except the start id, as a tensor.",
             answers=(
                 "one_word_short",
                 "one_word_more",
@@ -139,11 +139,11 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "end_left_out",
-            "Your answer leaves out <e>. The model wrote it, and it is a token like any other: append it, then stop.",
+            "Your answer leaves out <e>. The model wrote <e> like any other token: append it, then stop.",
             _slip(("    return", "    tokens = [each for each in tokens if each != end]\n    return")),
         ),
         *alike(
-            "Your answer puts <e> at the end when max_new_tokens cuts a sentence off. The model did not write it: "
+            "Your answer puts <e> at the end when max_new_tokens cuts a sentence off. The model did not write <e>: "
             "return the tokens as they are.",
             end_put_behind=_slip(
                 ("tokens[1:]", "tokens[1:] if tokens[-1] == end else [*tokens[1:], end]"), paired=False
@@ -152,19 +152,18 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "goes_on_behind_the_end",
-            "Your answer continues after <e>, up to the limit. Stop as soon as the token is end_id.",
+            "Your answer continues after <e>, up to the limit. Stop as soon as the new token is end_id.",
             _slip((" and tokens[-1] != end", "")),
         ),
         Misconception(
             "only_the_last_word",
-            "Your answer shows the model only the last token at each step. Pass all the tokens so far to step, <s> "
-            "first.",
+            "Your answer shows the model only the last token at each step. Pass all tokens so far to step, <s> first.",
             _slip(("tensor(tokens)", "tensor(tokens[-1:])")),
         ),
         Misconception(
             "asked_once",
-            "Your answer calls the model once and returns tokens in order of probability. Take only the best, append "
-            "it, and call the model again with all the tokens so far.",
+            "Your answer calls the model once and returns tokens in order of probability. Append only the best token, "
+            "and call the model again with all tokens so far.",
             _slip(
                 ("step(torch.tensor(tokens))", "step(torch.tensor([start])).argsort(descending=True)"),
                 ("logits.argmax()", "logits[len(tokens) - 1]"),
@@ -177,7 +176,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "none_twice",
-            "Your answer never writes a token twice. Sentences do repeat tokens: take the most probable token every "
+            "Your answer never writes a token twice. But sentences repeat tokens: take the most probable token every "
             "time.",
             _slip(
                 ("logits.argmax", "logits.index_fill(0, torch.tensor(tokens[1:], dtype=torch.long), -torch.inf).argmax")
@@ -185,7 +184,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "exp_overflows",
-            "Your answer compares exp of the logits. For large logits that overflows to infinity, and different "
+            "Your answer compares exp of the logits. For large logits, exp overflows to infinity, and different "
             "tokens look equal. Compare the logits themselves: their order is the same.",
             _slip(("logits.argmax", "logits.exp().argmax")),
         ),

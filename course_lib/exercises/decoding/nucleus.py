@@ -8,7 +8,7 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, and_turned_around, integer
+from course_lib.exercises.common import alike, and_turned_around, integer, slips
 from course_lib.exercises.decoding.shared import AFTER_DIE_KATZE, DIVISION, TEN_TOKENS, distributions, divided_wrongly
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
@@ -54,10 +54,13 @@ def _nucleus_by_masses(probabilities: Tensor, p: float) -> Tensor:
     return restricted
 
 
-_slip = partial(Edited, _nucleus_by_masses)
+_slip, _slips = partial(Edited, _nucleus_by_masses), partial(slips, _nucleus_by_masses)
 _STAYS = "before < p"
 _RETURN = "return restricted"
 _IS_BEST = "ordered == ordered[..., :1]"
+_SHIFTED = "torch.cat([before[..., :1] < p, before[..., :-1] < p], dim=-1)"
+_ARGMAX = "torch.arange(ordered.shape[-1]) <= (ordered.cumsum(-1) >= p).int().argmax(dim=-1, keepdim=True)"
+_AS_THEY_ARE = "probabilities, torch.arange(probabilities.shape[-1]).expand_as(probabilities)"
 
 
 def _nucleus_by_loop(probabilities: Tensor, p: float) -> Tensor:
@@ -103,27 +106,20 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Sort the tokens, best first. A token belongs to the nucleus if the mass before it is still below p. So "
-            "the first always belongs to it, and the token that reaches p is the last.",
+            "the first token always belongs to the nucleus, and the token that reaches p is the last one in it.",
         ),
         Hint(
             "shapes",
             "Sorting gives values and positions, both `[..., vocab_size]`. The mass before each token is the "
             "cumulative sum minus the token's own probability. `scatter` puts the values you keep back in the order "
             "of the vocabulary.",
-            answers=(
-                "sorted_order",
-                "gathered",
-                "one_sum_for_all_rows",
-                "along_the_first_dimension",
-                "not_sorted",
-                "first_in_the_vocabulary",
-            ),
+            answers=("sorted_order", "gathered", "along_the_first_dimension", "not_sorted", "first_in_the_vocabulary"),
         ),
         Hint(
             "outline",
             "Sort each row, largest first, and keep the positions.\n"
             "Compute the mass before each token: the cumulative sum minus the token itself.\n"
-            "Set a token to 0 if the mass before it is p or more. If p is 1, keep them all.\n"
+            "Set a token to 0 if the mass before it is p or more. If p is 1, keep all tokens.\n"
             "Divide by the sum of the row, with keepdim.\n"
             "Put the values back at their positions.",
             answers=(
@@ -138,72 +134,58 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         *alike(
-            "Your answer leaves out the token that takes the sum to p. It belongs to the nucleus: compare p with the "
-            "sum *before* each token.",
+            "Your answer leaves out the token that takes the sum to p. That token belongs to the nucleus: compare p "
+            "with the sum *before* each token.",
             stops_below_p=_slip((" - ordered", "")),
             stops_below_p_but_keeps_one=_slip((" - ordered", ""), (_STAYS, f"({_STAYS}) | ({_IS_BEST})")),
         ),
         *alike(
-            "Your answer keeps a token although the sum before it has reached p. Keep it only if that sum is < p, not "
-            "<=.",
-            one_too_many=_slip((_STAYS, "torch.cat([before[..., :1] < p, before[..., :-1] < p], dim=-1)")),
+            "Your answer keeps a token after the sum has reached p. Keep a token only if the sum before it is < p.",
+            one_too_many=_slip((_STAYS, _SHIFTED)),
             one_too_many_at_p=_slip((_STAYS, "before <= p")),
         ),
-        Misconception(
-            "none_reaches_1",
-            "Your answer keeps only the best token when p = 1. Keep them all, even if rounding leaves their sum just "
-            "below 1. (If no sum reaches p, argmax over all False gives 0.)",
-            _slip(
-                (
-                    _STAYS,
-                    "torch.arange(ordered.shape[-1]) <= (ordered.cumsum(-1) >= p).int().argmax(dim=-1, keepdim=True)",
-                )
-            ),
-        ),
         *alike(
-            "Your answer does not start with the most probable token. Sort in descending order first.",
-            not_sorted=_slip(
-                (
-                    "probabilities.sort(dim=-1, descending=True)",
-                    "probabilities, torch.arange(probabilities.shape[-1]).expand_as(probabilities)",
-                )
-            ),
+            "Your answer doesn't start with the most probable token. Sort the tokens in descending order first.",
+            not_sorted=_slip(("probabilities.sort(dim=-1, descending=True)", _AS_THEY_ARE)),
             least_probable_first=_slip(("descending=True", "descending=False")),
         ),
         *alike(
-            "Your answer puts the probabilities at the wrong positions. Put each back at its token's position with "
-            "scatter; gather would sort again.",
+            "Your answer puts the probabilities at the wrong positions. Put each probability back at its token's "
+            "position with scatter; gather would sort again.",
             sorted_order=_slip((_RETURN, "return restricted.sort(dim=-1, descending=True).values")),
             gathered=_slip((_RETURN, "return restricted.sort(dim=-1, descending=True).values.gather(-1, positions)")),
         ),
-        Misconception(
-            "first_in_the_vocabulary",
-            "Your answer keeps the right number of tokens, but the first ones of the vocabulary. Your mask is in "
-            "sorted order. Use scatter to put it in the order of the vocabulary before you apply it.",
-            _slip(("torch.zeros_like(before, dtype=torch.bool).scatter(-1, positions, before < p)", "before < p")),
-        ),
         *alike(
-            "Your answer compares each probability with a threshold. Add them up, from the most probable one down, "
-            "until the sum is p.",
+            "Your answer compares each probability with a threshold. Add up the probabilities, from the largest one "
+            "down, until the sum is p.",
             threshold=_slip((_STAYS, "ordered >= p")),
             share_of_the_best=_slip((_STAYS, "ordered >= p * ordered[..., :1]")),
         ),
+        *_slips(
+            none_reaches_1=(
+                "Your answer keeps only the best token when p = 1. Keep all tokens, even if rounding leaves their sum "
+                "just below 1. (If no sum reaches p, argmax over all False gives 0.)",
+                (_STAYS, _ARGMAX),
+            ),
+            first_in_the_vocabulary=(
+                "Your answer keeps the first tokens of the vocabulary, because your mask is in sorted order. Put the "
+                "mask in the order of the vocabulary with scatter.",
+                ("torch.zeros_like(before, dtype=torch.bool).scatter(-1, positions, before < p)", "before < p"),
+            ),
+            divided_by_p=(
+                "Your answer divides by p. The tokens you keep may sum to more than p: divide by their sum.",
+                (DIVISION, "kept / p"),
+            ),
+            one_number_for_all_rows=(
+                "Your answer keeps as many tokens in every row as in the first. Find each row's own nucleus.",
+                (_STAYS, "(before.reshape(-1, before.shape[-1])[0] < p).expand_as(before)"),
+            ),
+        ),
         *divided_wrongly(_nucleus_by_masses),
         Misconception(
-            "divided_by_p",
-            "Your answer divides by p. The tokens you keep may sum to more than p: divide by their sum.",
-            _slip((DIVISION, "kept / p")),
-        ),
-        Misconception(
-            "one_number_for_all_rows",
-            "Your answer keeps the same number of tokens in every row, the size of the first row's nucleus. Rows "
-            "differ.",
-            _slip((_STAYS, "(before.reshape(-1, before.shape[-1])[0] < p).expand_as(before)")),
-        ),
-        Misconception(
             "along_the_first_dimension",
-            "Your answer sorts and sums along the first dimension, which mixes the texts of a batch. Use the "
-            "vocabulary, dim=-1, everywhere.",
+            "Your answer sorts and sums along the first dimension, which mixes the texts of a batch. Sort and sum "
+            "along the vocabulary, dim=-1.",
             _slip(
                 ("sort(dim=-1", "sort(dim=0"),
                 ("cumsum(dim=-1", "cumsum(dim=0"),

@@ -97,31 +97,31 @@ def divided_wrongly(right: Callable[..., Tensor]) -> tuple[Misconception, ...]:
     return (
         Misconception(
             "not_normalised",
-            "Your probabilities no longer sum to 1. Divide the ones you keep by their sum.",
+            "Your probabilities no longer sum to 1. Divide the probabilities you keep by their sum.",
             dividing("kept"),
         ),
         Misconception(
             "softmax_of_zeros",
-            "Your answer sets the dropped tokens to 0, then takes the softmax. But exp(0) is 1, so they come back. "
-            "Divide the probabilities you keep by their sum.",
+            "Your answer sets the dropped tokens to 0, then takes the softmax. But exp(0) is 1, so the dropped tokens "
+            "come back. Divide the probabilities you keep by their sum.",
             dividing("torch.softmax(kept, dim=-1)"),
         ),
         Misconception(
             "softmax_of_probabilities",
-            "Your answer takes a softmax of probabilities, which makes them nearly equal. Divide them by their sum "
-            "instead: that keeps their proportions.",
+            "Your answer takes a softmax of probabilities, which makes them nearly equal. Divide the probabilities by "
+            "their sum instead, which keeps their proportions.",
             dividing("torch.softmax(kept.masked_fill(~stay, -torch.inf), dim=-1)"),
         ),
         Misconception(
             "all_equal",
-            "Your answer gives every token that it keeps the same probability. Keep their proportions: divide by "
-            "their sum.",
+            "Your answer gives every token that it keeps the same probability. Divide the probabilities by their sum, "
+            "which keeps their proportions.",
             dividing("stay / stay.sum(dim=-1, keepdim=True).to(kept.dtype)"),
         ),
         Misconception(
             "rest_in_equal_shares",
-            "Your answer splits the dropped probability equally among the tokens that stay. Keep their proportions: "
-            "divide by their sum.",
+            "Your answer splits the dropped probability equally among the tokens that stay. Divide the probabilities "
+            "by their sum, which keeps their proportions.",
             dividing("kept + stay * (1 - kept.sum(dim=-1, keepdim=True)) / stay.sum(dim=-1, keepdim=True)"),
         ),
         Misconception(

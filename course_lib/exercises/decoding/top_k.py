@@ -73,7 +73,7 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "The tokens you keep stay in proportion, so divide them by their sum. `torch.topk` gives the largest "
-            "values and their positions. It does not accept a k above the vocabulary size.",
+            "values and their positions, but doesn't accept a k above the vocabulary size.",
         ),
         Hint(
             "shapes",
@@ -98,41 +98,46 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "first_in_the_vocabulary",
-            "Your answer keeps the first k tokens of the vocabulary. Keep the k most probable ones, wherever they are.",
+            "Your answer keeps the first k tokens of the vocabulary. Keep the k most probable tokens, wherever they "
+            "are.",
             _slip((_STAYS, "(torch.arange(ranks.shape[-1]) < k).expand_as(ranks)")),
         ),
         Misconception(
             "one_too_few",
-            "Your answer keeps one token fewer than k. Keep the k-th most probable as well: compare with >=, not >.",
+            "Your answer keeps one token fewer than k. Keep the k-th most probable token as well: use >=, not >.",
             _slip((_STAYS, "ranks < k - 1")),
         ),
-        Misconception("one_too_many", "Your answer keeps one token more than k.", _slip((_STAYS, "ranks < k + 1"))),
+        Misconception(
+            "one_too_many",
+            "Your answer keeps one token more than k. Keep only k tokens.",
+            _slip((_STAYS, "ranks < k + 1")),
+        ),
         Misconception(
             "only_the_best",
-            "Your answer keeps only the best token, whatever k is. The smallest value that topk returns is the last "
-            "one: [..., -1:].",
+            "Your answer keeps only the best token, whatever k is. Use the last value that topk returns as the "
+            "threshold: [..., -1:].",
             _slip((_STAYS, "ranks < 1")),
         ),
         Misconception(
             "all_but_one_at_most",
-            "Your answer loses the least probable token when k is the vocabulary size or larger. Keep all: min(k, "
-            "probabilities.shape[-1]).",
+            "Your answer loses the least probable token when k is the vocabulary size or larger. Keep all tokens: "
+            "min(k, probabilities.shape[-1]).",
             _slip((_STAYS, "ranks < min(k, ranks.shape[-1] - 1)")),
         ),
         Misconception(
             "along_the_first_dimension",
             "Your answer takes the most probable tokens along the first dimension, which mixes the texts of a batch. "
-            "Use the vocabulary, the last dimension: dim=-1.",
+            "Use the last dimension, the vocabulary: dim=-1.",
             _slip(("argsort(dim=-1, ", "argsort(dim=0, "), ("argsort(dim=-1)", "argsort(dim=0)")),
         ),
         Misconception(
             "one_limit_for_all_rows",
-            "Your answer uses the first row's threshold for all rows. Each row has its own: .values[..., -1:].",
+            "Your answer uses the first row's threshold for all rows. Use each row's own threshold: .values[..., -1:].",
             _slip((_STAYS, "probabilities >= probabilities[ranks < k].reshape(-1, min(k, ranks.shape[-1]))[0].min()")),
         ),
         Misconception(
             "k_of_all_rows_together",
-            "Your answer keeps the k most probable tokens of all rows together. Each row has its own k: topk(k, "
+            "Your answer keeps the k most probable tokens of all rows together. Keep k tokens in each row: topk(k, "
             "dim=-1), without flatten.",
             _slip(
                 (
@@ -143,14 +148,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "sorted_order",
-            "Your answer is sorted: token 0 gets the probability of the most probable token. Leave each token at its "
-            "position.",
+            "Your answer is sorted: token 0 gets the probability of the most probable token. Leave each probability "
+            "at its token's position.",
             _slip((_RETURN, "return restricted.sort(dim=-1, descending=True).values")),
         ),
         Misconception(
             "only_k_numbers",
-            "Your answer returns only the k probabilities it kept. Return one for every token of the vocabulary, with "
-            "0 for the others.",
+            "Your answer returns only the k probabilities it kept. Return one probability for every token of the "
+            "vocabulary, with 0 for those you drop.",
             _slip((_RETURN, "return restricted.sort(dim=-1, descending=True).values[..., :k]")),
         ),
     ),

@@ -176,7 +176,7 @@ EXERCISE = Exercise(
                 ("(root + EPSILON)", "(root + EPSILON).sqrt()"),
             ),
             no_epsilon=(
-                "Your answer leaves out 1e-9, or adds it where it has no effect. Add it to the root, before you "
+                "Your answer leaves out 1e-9, or adds it where it has no effect. Add 1e-9 to the root, before you "
                 "divide: √square + 1e-9.",
                 (" + EPSILON", ""),
             ),

@@ -147,7 +147,8 @@ EXERCISE = Exercise(
             "shapes",
             "Self-attention is `[batch, target, target]` and takes `mask`. Cross-attention is `[batch, target, "
             "source]` and takes `memory_mask`. An add & norm calls its sublayer with one tensor, so wrap each "
-            "attention in a function of one argument. In cross-attention, the queries come from that argument.",
+            "attention in a function of one argument. In cross-attention, the queries come from the function's "
+            "argument.",
             answers=("masks_exchanged", "future_seen", "padding_seen", "cross_attention_to_itself", "memory_asks"),
         ),
         Hint(
@@ -166,29 +167,29 @@ EXERCISE = Exercise(
                 ("y, y, mask", "y, y, None"),
             ),
             padding_seen=(
-                "Your answer leaves out `memory_mask`, so padding gets weight. Pass it to the cross-attention.",
+                "Your answer leaves out `memory_mask`, so padding gets weight. Pass `memory_mask` to cross_attention.",
                 ("memory, memory_mask)", "memory, None)"),
             ),
             asks_with_the_input=(
-                "Your cross-attention's queries come from the block's input. Use what the add & norm passes in.",
+                "Your cross-attention's queries come from the block's input. Use what its add & norm passes in.",
                 ("attention(y, memory", "attention(x, memory"),
             ),
             input_added_to_the_second=(
-                "Your answer passes the block's input to the second add & norm. Pass the first add & norm's result.",
+                "Your answer passes the block's input to the second add & norm. Pass the first one's result instead.",
                 ("a, ask", "x, ask"),
             ),
             one_attention_for_both=(
-                "Your answer uses self_attention for the cross-attention too. Use cross_attention there.",
+                "Your answer uses self_attention for the cross-attention too. Use cross_attention for it.",
                 ("self.cross_attention(", "self.self_attention("),
             ),
             keys_from_the_input=(
                 "Your answer computes the self-attention's keys and values from the block's input. In pre-norm, use "
-                "what the add & norm passes in: self_attention(y, y, mask).",
+                "the tensor that the add & norm passes in: self_attention(y, y, mask).",
                 ("(y, y, mask)", "(y, x, mask)"),
             ),
         ),
         *alike(
-            "Your answer uses one add & norm for several sublayers. Use a different one for each: 1, 2 and 3.",
+            "Your answer uses one add & norm for several sublayers. Give each sublayer its own add & norm.",
             one_norm_for_all=_slip(("norm_2(", "norm_1("), ("norm_3(", "norm_1(")),
             second_norm_twice=_slip(("norm_3(", "norm_2(")),
         ),
@@ -223,7 +224,7 @@ EXERCISE = Exercise(
                 "Your cross-attention's arguments are swapped. Call cross_attention(y, memory, memory_mask).",
                 ("y, memory, memory_mask)", "memory, y, memory_mask)"),
             ),
-            no_feed_forward=("Your answer has no feed-forward network. Add it, in its add & norm.", (_THIRD, "c")),
+            no_feed_forward=("Your answer has no feed-forward network. Pass it to add_and_norm_3.", (_THIRD, "c")),
             no_residuals=(
                 "Your answer calls the sublayers without their add & norms. Pass each sublayer to its add & norm.",
                 ("self.add_and_norm_1(x, attend)", "attend(x)"),

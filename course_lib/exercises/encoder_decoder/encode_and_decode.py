@@ -139,8 +139,9 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Pass the source through all encoder blocks. Every decoder block attends to the output of the last one. "
-            "You need two masks: one hides the source's padding, and the other hides the target's future.",
+            "Pass the source through all encoder blocks. Every decoder block attends to the output of the last "
+            "encoder block. You need two masks: one hides the source's padding, and the other hides the target's "
+            "future.",
         ),
         Hint(
             "shapes",
@@ -185,7 +186,7 @@ EXERCISE = Exercise(
             decoder_not_chained=_slip(("write(x", "write(embed_target(target)")),
         ),
         *alike(
-            "Your answer doesn't go through all blocks of a stack. Does it return inside the loop?",
+            "Your answer doesn't go through all blocks of a stack. Does your function return inside the loop?",
             first_blocks_only=_slip_alone(("in encoder", "in encoder[:1]"), ("in decoder", "in decoder[:1]")),
             first_decoder_block_only=_slip_alone(("in decoder", "in decoder[:1]")),
         ),
@@ -200,7 +201,7 @@ EXERCISE = Exercise(
                 (_CAUSAL, f"{_CAUSAL}.tril(-1)"),
             ),
             only_padding_seen=(
-                "Your answer attends only to the source's padding. Make the mask True at tokens: !=, not ==.",
+                "Your answer attends only to the source's padding. Make the mask True at tokens: use !=, not ==.",
                 ("!=", "=="),
             ),
             unknown_words_hidden=(
@@ -208,7 +209,8 @@ EXERCISE = Exercise(
                 ("!= PADDING_ID", "> UNKNOWN_ID"),
             ),
             level_by_level=(
-                "Your answer pairs each decoder block with one encoder block. Give all of them the last one's output.",
+                "Your answer pairs decoder blocks with encoder blocks. Give every decoder block the last encoder "
+                "output.",
                 *_LEVEL_BY_LEVEL,
             ),
             embed_source_for_both=(
@@ -219,15 +221,16 @@ EXERCISE = Exercise(
         *_slips(
             paired=False,
             masks_inverted=(
-                "Your masks are True where attention is forbidden, as torch's modules need. Here, leave out the ~.",
+                "Your masks are True where attention is forbidden, as torch's modules need. Here, True means `may "
+                "attend`: leave out the ~.",
                 (_CAUSAL, f"~{_CAUSAL}"),
                 ("!=", "=="),
             ),
             masks_exchanged=(
-                "Your answer swaps the decoder's masks. The target's comes first: block(x, memory, mask, memory_mask).",
+                "Your answer swaps the decoder's masks. Call block(x, memory, mask, memory_mask).",
                 ("mask, memory_mask", "memory_mask, mask"),
             ),
-            output_left_out=("Your answer returns vectors. Turn them into scores: output(x).", ("output(x)", "x")),
+            output_left_out=("Your answer returns vectors. Return the scores, output(x).", ("output(x)", "x")),
         ),
     ),
     listed_pairs=(Pair("padding_seen", "level_by_level", _slip(*_ALL_SEEN, *_LEVEL_BY_LEVEL)),),

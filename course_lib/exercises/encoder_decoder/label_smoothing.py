@@ -102,17 +102,17 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "Log-probabilities are `[tokens, vocab_size]`. `gather` picks those of the right tokens: `[tokens]`. To "
-            "get the sum over the others, subtract the right token's from the sum over the vocabulary. Each other "
-            "token gets ε over `vocab_size - 1`.",
+            "Log-probabilities are `[tokens, vocab_size]`. `gather` picks the right tokens' log-probabilities, "
+            "`[tokens]`. To get the sum over the other tokens, subtract these from the sum over the vocabulary. Each "
+            "other token gets ε over `vocab_size - 1`.",
             answers=("torchs_variant", "shared_by_too_many", "right_counted_among_the_others", "not_shared_out"),
         ),
         Hint(
             "outline",
             "Take a log-softmax over the vocabulary.\n"
             "Pick the right tokens' log-probabilities.\n"
-            "Subtract them from the sum over the vocabulary to get the others' sum.\n"
-            "Multiply the right token's log-probability by 1 - ε and the others' sum by the share of each, and add.\n"
+            "Subtract these from the sum over the vocabulary to get the other tokens' sum.\n"
+            "Multiply the right token's part by 1 - ε and the other tokens' sum by each one's share, and add.\n"
             "Take minus the mean over the tokens.",
             answers=("mean_over_the_vocabulary", "not_negated", "softmax_by_hand", "softmax_over_the_words"),
         ),
@@ -136,7 +136,7 @@ EXERCISE = Exercise(
                 ("(logits, share)", "(logits, share).index_fill(1, torch.tensor([0]), 0)"),
             ),
             right_counted_among_the_others=(
-                "Your answer gives the right token a share of the smoothing too. Give it only 1 - smoothing.",
+                "Your answer also shares the smoothing with the right token. Give the right token only 1 - smoothing.",
                 (_RIGHT, "1 - smoothing + share)"),
             ),
             not_negated=("Your loss is negative. Put a minus sign in front of the sum.", ("-(target", "(target")),
@@ -177,7 +177,7 @@ EXERCISE = Exercise(
             ),
             summed=("Your answer is the sum over the tokens. Take the mean.", ("losses.mean()", "losses.sum()")),
             mean_over_the_vocabulary=(
-                "Your answer takes the mean over the vocabulary too. Take the sum there: only tokens have a mean.",
+                "Your answer takes the mean over the vocabulary too. Take the sum over it, and the mean over tokens.",
                 (".sum(dim=-1)", ".mean(dim=-1)"),
             ),
             kl_divergence=(
@@ -188,7 +188,7 @@ EXERCISE = Exercise(
         *slips(
             _smoothed_by_parts,
             softmax_by_hand=(
-                "Your answer takes exp of raw logits, which overflows to infinity. Use log_softmax, which avoids this.",
+                "Your answer takes exp of raw logits, which overflows to infinity. Use log_softmax, which never does.",
                 ("logits.log_softmax(dim=-1)", "logits - logits.exp().sum(dim=-1, keepdim=True).log()"),
             ),
         ),

@@ -98,8 +98,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "At each position, only one number matters: the log-probability of the right token. Pick it, leave out "
-            "padding, take the mean of the rest, and flip the sign.",
+            "At each position, only one number matters: the log-probability of the right token. Pick this number, "
+            "leave out padding, take the mean of the rest, and flip the sign.",
         ),
         Hint(
             "shapes",
@@ -113,14 +113,14 @@ EXERCISE = Exercise(
             "Compute log-probabilities over the vocabulary from the logits, in one step.\n"
             "Pick the log-probability of the right token at each position.\n"
             "Find the positions that are not padding.\n"
-            "Return minus the mean over these positions, and exp of that.",
+            "Return the loss, which is minus the mean over these positions, and its exp.",
             answers=("mean_of_sentences", "divided_by_all_positions", "log_of_the_mean"),
         ),
     ),
     misconceptions=(
         *_slips(
             not_negated=("Your loss is negative. Put a minus sign in front of the mean.", ("= -mean", "= mean")),
-            summed=("Your loss is a sum over the tokens. Divide it by their number.", (_MEAN, "picked[real].sum()")),
+            summed=("Your loss is a sum over tokens. Take the mean over tokens.", (_MEAN, "picked[real].sum()")),
             padding_counted=(
                 "Your answer counts padding as tokens. Use only positions where the target is not PADDING_ID.",
                 (_MEAN, "picked.mean()"),
@@ -151,7 +151,7 @@ EXERCISE = Exercise(
                 ("log_softmax(dim=-1)", "log_softmax(dim=1)"),
             ),
             probability=(
-                "Your answer averages probabilities. Average their logarithms: use log_softmax, not softmax.",
+                "Your answer averages probabilities. Average log-probabilities: use log_softmax, not softmax.",
                 ("logits.log_softmax(dim=-1)", "logits.softmax(dim=-1)"),
             ),
             log_of_the_mean=(
@@ -174,7 +174,7 @@ EXERCISE = Exercise(
                 (_PICKED, "torch.stack([one[:, right].mean(dim=-1) for one, right in zip(log_p, targets)])"),
             ),
             product=(
-                "Your answer multiplies probabilities, and the product rounds to 0. Take the mean of their logarithms.",
+                "Your answer multiplies probabilities, and the product rounds to 0. Average log-probabilities instead.",
                 (_MEAN, "picked[real].exp().prod().log() / real.sum()"),
             ),
         ),

@@ -135,7 +135,7 @@ EXERCISE = Exercise(
             "Start with the target's first token, <s>.\n"
             "At each position, take one step: collect its logits and keep its state.\n"
             "The model's own token is its likeliest token; the right token is the next one in the target.\n"
-            "For each sentence, choose which of the two to read next.\n"
+            "For each sentence, choose which of the two tokens to read next.\n"
             "Stack the logits, with positions as the second dimension.",
             answers=("one_position_late", "teacher_forcing", "no_teacher_forcing", "share_turned_around"),
         ),
@@ -171,7 +171,7 @@ EXERCISE = Exercise(
                 ("state = after", "pass"),
             ),
             stacked_in_front=(
-                "Your answer has positions as the first dimension. Stack the logits along the second: dim=1.",
+                "Your answer has positions as the first dimension. Stack the logits along the second dimension: dim=1.",
                 ("dim=1)", "dim=0)"),
             ),
             begins_with_the_second_token=(

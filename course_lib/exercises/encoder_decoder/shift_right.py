@@ -108,7 +108,7 @@ EXERCISE = Exercise(
         Misconception(
             "not_shifted",
             "Your answer returns the whole target twice, so the decoder only has to repeat the token that it just "
-            "read. Leave out the last token of what it reads, and the first token of the targets.",
+            "read. Leave out the last token of what the decoder reads, and the first token of the targets.",
             partial(_shifted, cut=((None, None), (None, None))),
         ),
         Misconception(
@@ -149,7 +149,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "started_twice",
-            "Your answer puts a second <s> in front, so the decoder must predict the first one. The target already "
+            "Your answer puts a second <s> in front, so the decoder must predict the first <s>. The target already "
             "starts with <s>: don't add one.",
             partial(_shifted, started=True),
         ),

@@ -124,8 +124,8 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "Clip both gradients by one norm, the root of the sum of all their squares. If it is above `clip`, "
-            "multiply both by `clip` over the norm. Stack the losses, which are scalars, into `[steps]`.",
+            "Clip both gradients by one norm, the root of the sum of all their squares. If this norm is above `clip`, "
+            "multiply both gradients by `clip` over the norm. Stack the losses, which are scalars, into `[steps]`.",
             answers=("each_clipped_by_itself", "norm_without_root", "only_W_clipped", "values_clipped"),
         ),
         Hint(
@@ -146,24 +146,24 @@ EXERCISE = Exercise(
             gradients_accumulate_unclipped=_slip((_RESET, "pass")),
         ),
         *alike(
-            "Your answer clips the gradients separately, or only W's. Multiply both by one factor, from their joint "
-            "norm √(‖∂W‖² + ‖∂b‖²).",
+            "Your answer clips the gradients separately, or only W's. Multiply both gradients by one factor, from "
+            "their joint norm √(‖∂W‖² + ‖∂b‖²).",
             each_clipped_by_itself=_slip((_CLIPPED, "((clip / g.norm()).clamp(max=1) * g for g in (W.grad, b.grad))")),
             only_W_clipped=_slip((_NORM, "W.grad.norm()"), ("factor * b.grad", "b.grad")),
         ),
         *alike(
-            "Your factor can be above 1, which lengthens gradients. Clipping only shortens them: take min(1, ...).",
+            "Your factor can be above 1, which lengthens gradients. Clipping only shortens: the factor is min(1, ...).",
             always_scaled=_slip(("min(1.0, clip / float(norm))", "clip / float(norm)")),
             lengthened=_slip(("min(1.0", "max(1.0")),
         ),
         *alike(
-            "Your losses are not a tensor in the dtype of W. Collect loss.detach(), and torch.stack them at the end.",
+            "Your losses are not a tensor in the dtype of W. Collect each loss.detach(), and torch.stack them all.",
             losses_as_a_list=_slip(("torch.stack(losses)", "losses")),
             losses_as_numbers=_slip(("torch.stack(losses)", "[float(loss) for loss in losses]")),
             losses_in_single_precision=_slip(("torch.stack(losses)", "torch.stack(losses).float()")),
         ),
         *alike(
-            "Your answer doesn't train both W and b. Change both in each step, and start the next step from them.",
+            "Your answer doesn't train both W and b. In each step, start from the W and b of the step before.",
             bias_not_trained=_slip(("b -= rate * of_b", "pass")),
             nothing_learned=_slip(("clip / float(norm)", "0.0"), paired=False),
         ),
@@ -187,7 +187,7 @@ EXERCISE = Exercise(
                 ("targets)", 'targets, reduction="sum")'),
             ),
             softmaxed_twice=(
-                "Your answer passes probabilities to F.cross_entropy. Pass logits: it applies the softmax itself.",
+                "Your answer passes probabilities to F.cross_entropy. Pass logits: the loss includes the softmax.",
                 ("x @ W + b", "(x @ W + b).softmax(dim=-1)"),
             ),
             first_batch_only=(

@@ -140,7 +140,7 @@ EXERCISE = Exercise(
                 ("steps.double()", "steps.double() + 1"),
             ),
             in_double_precision=(
-                "Your answer is in double precision, float64. Convert it to float32 with .float().",
+                "Your answer is in double precision, float64. Convert the result to float32 with .float().",
                 (".float()", ""),
             ),
         ),
