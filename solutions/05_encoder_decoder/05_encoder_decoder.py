@@ -15,7 +15,7 @@
 # # Lesson 05 · The encoder-decoder
 #
 # *The cat danced.* At the end of this lesson, your own model says it in German, *die Katze tanzte*, and you have seen
-# every number along the way. It learns that in less than a minute, on this computer, from sentences that do **not**
+# every number along the way. It learns this in less than a minute, on this computer, from sentences that do **not**
 # include this one.
 #
 # You have all the parts: attention, masks, positions, heads, blocks. Now you join two stacks of blocks into one model,
@@ -83,7 +83,8 @@ for pair in [split.training[i] for i in (3, 5, 7, 11, 13)]:
 # Could you translate these sentences word by word, with a dictionary? Three things get in the way.
 #
 # - **Endings.** *The* becomes *der, die, das, den* or *dem*, depending on the noun's gender, its number, and its role
-#   in the sentence: *der Hund* saw somebody, but somebody saw *den Hund* or helped *dem Hund*.
+#   in the sentence: you say *der Hund* if the dog sees you, *den Hund* if you see the dog, and *dem Hund* if you help
+#   the dog.
 # - **Order.** If you start with *yesterday*, the verb moves before the subject: *gestern tanzte die Katze*. After
 #   *because*, the verb moves to the end: *weil die Katze tanzte*.
 # - **Two parts.** *Invited* is a single word, but its translation may have two parts: *der Hund **lud** die Katze
@@ -150,7 +151,7 @@ show.matrices(
 # ### Exercise 1 · Shifted right
 # `encoder_decoder.shift_right` · 1 point · about 5 minutes
 #
-# Produce both rows of the picture for all sentences of a batch, from their whole targets.
+# Turn the whole targets of a batch into both rows of the picture.
 #
 # Shapes: `target` is an int64 tensor `[batch, tokens]`, each row from `<s>` to `<e>`, with padding after it. Return a
 # tuple of two tensors, `read` and `targets`, each `[batch, tokens - 1]`.
@@ -389,8 +390,7 @@ sinusoidal_encoding = answer("positions.sinusoidal_encoding")
 # ### Exercise 3 · The decoder block
 # `encoder_decoder.decoder_block` · 4 points · about 15 minutes
 #
-# Like `EncoderBlock` in lesson 04, the block receives its parts. Write `forward`. The docstring says how to call the
-# parts.
+# Like `EncoderBlock` in lesson 04, the block receives its parts. Write `forward`.
 #
 # Shapes: `x` is `[batch, target, d_model]`, `memory` is `[batch, source, d_model]`, `mask` is boolean `[batch, target,
 # target]`, `memory_mask` is `[batch, target, source]`, True where a token may attend. The result has the same shape as
@@ -577,7 +577,7 @@ class EncoderDecoder(nn.Module):
 
 # %% [markdown]
 # Before you train a model, test it. Change an input and see which scores move: does a position depend on the words
-# after it? Does padding in the source matter? And does the source matter at all?
+# after it? Does padding in the source matter? Does the source matter at all?
 
 
 # %% tags=["demo"]
@@ -990,11 +990,11 @@ def the_loss_rises_again():
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "encoder_decoder-two_losses-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # A smoothed loss has a minimum above 0, and penalizes a model that is surer than the smoothed target. So 1.6 is not a
-# negative log-likelihood, and its exp is not a perplexity. Team A's real perplexity may well be lower than 5.0. And a
-# mean per token depends on what a token is. Team B has more tokens for the same sentence, and the later tokens of a
-# word are easy to guess, so its mean is low even if the sentence is no likelier. To compare the models, take their
-# plain negative log-likelihood on the same test sentences, sum it over each sentence including `<e>`, and divide both
-# sums by the same count: sentences, words or characters. (Or compare what you want in the end: the translations.)
+# negative log-likelihood, and its exp is not a perplexity. Team A's real perplexity may well be lower than 5.0. A mean
+# per token depends on what a token is. Team B has more tokens for the same sentence, and the later tokens of a word are
+# easy to guess, so its mean is low even if the sentence is no likelier. To compare the models, take their plain
+# negative log-likelihood on the same test sentences, sum it over each sentence including `<e>`, and divide both sums by
+# the same count: sentences, words or characters. (Or compare what you want in the end: the translations.)
 #
 # *(One point for saying that a smoothed loss is not a likelihood and has a different minimum. One point for saying that
 # a mean per token depends on the tokens, and for naming a common measure: plain likelihood, summed over the same
@@ -1094,7 +1094,7 @@ def translation_loss(model, batch):
 #
 # Now pull the plug. A run of 40 steps saves a checkpoint every 15 steps, and is stopped in step 35. A second run starts
 # with new, random weights, and finds the checkpoints. **Guess first:** how many steps does the second run still have to
-# take? Do its final weights differ from those of an uninterrupted run?
+# take? Do the second run's final weights differ from those of an uninterrupted run?
 
 # %%
 steps_of_the_second_run = None  # a number
@@ -1191,8 +1191,8 @@ def learn_to_translate():
 #
 # ### 5.3 One word, then the next
 #
-# To translate, the model gets only the source and `<s>`. We append the word that it finds most probable, and ask again:
-# this is **greedy decoding**.
+# To translate, the model gets only the source and `<s>`. We append the word that the model finds most probable, and ask
+# again: this is **greedy decoding**.
 
 
 # %% tags=["demo"]
@@ -1307,8 +1307,8 @@ def what_it_looks_at():
 
 # %% [markdown]
 # Each row says *what was read → what comes next*. In the second sentence, the verb comes early and its prefix *ein* at
-# the end, and the model looks at *invited* both times. Nobody told it which words belong together. Earlier translation
-# systems needed a separate model for such **word alignments** (Brown et al., 1993).
+# the end, and the model looks at *invited* both times. Nobody told the model which words belong together. Earlier
+# translation systems needed a separate model for such **word alignments** (Brown et al., 1993).
 #
 # The picture shows the mean of the heads. What does each head do? Below, type an English sentence or choose its words,
 # press *Play*, and watch the translation grow. Then choose a head and a layer: some heads find the word being
@@ -1351,11 +1351,11 @@ def word_for_word():
 #
 # ### 6.1 The bottleneck, measured
 #
-# Now we train recurrent networks, without attention and with it. The encoder is a GRU, a common recurrent network, and
-# so is the decoder, which starts from the encoder's last state. Without attention, the decoder gets only that vector,
-# at every position (Cho et al., 2014). With attention, it gets a mix of all the states instead, weighted by our own
-# scaled dot product: the decoder's states are the queries, and the encoder's are the keys and values. Everything else
-# is the same.
+# Now we train recurrent networks, without and with attention. The encoder is a GRU, a common recurrent network, and so
+# is the decoder, which starts from the encoder's last state. Without attention, the decoder gets only that vector, at
+# every position (Cho et al., 2014). With attention, it gets a mix of all the states instead, weighted by our own scaled
+# dot product: the decoder's states are the queries, and the encoder's are the keys and values. Everything else is the
+# same.
 #
 # Your transformer trained for 600 steps. **Guess first**, for the same held-out sentences: what share will be right
 # with one vector, after 400 and after 1,000 steps, and with attention, after 400?
@@ -1681,7 +1681,7 @@ def the_same_model_under_lightning():
 # Ungraded. In section 5.2, replace the schedule with a constant rate: first the schedule's peak, then a tenth of the
 # peak, then three times the peak. Before each run, guess the loss after 100 and after 600 steps. Then use lesson 04's
 # pre-norm in your decoder block (the norm before the sublayer, and one more at the very end), and train again with
-# three times the peak. Lesson 12 returns to what you see.
+# three times the peak. Lesson 12 returns to these results.
 #
 # ## Glossary
 #

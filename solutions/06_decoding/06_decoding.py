@@ -18,8 +18,8 @@
 # it assigns a probability to every possible next word, picks one, and repeats.
 #
 # The model only answers *what comes next?* How its answers become a sentence is up to us: always take the most probable
-# word, follow several beginnings side by side, or roll the dice. You write all three methods, find out when to use
-# each, and make them fast.
+# word, follow several beginnings side by side, or roll the dice. You write all three, find out when to use each, and
+# make them fast.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -74,10 +74,10 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 # %% [markdown]
 # ## 1. No teacher at test time
 #
-# Training spoils a decoder. To learn *the cat danced* → *die Katze tanzte*, it reads the right German words, shifted by
-# one, and predicts the next one at every position. Whatever nonsense it predicts for word 2, it gets the right
-# beginning again for word 3. That is **teacher forcing**, and thanks to the causal mask all positions are trained at
-# once.
+# Training spoils a decoder. To learn *the cat danced* → *die Katze tanzte*, the decoder reads the right German words,
+# shifted by one, and predicts the next one at every position. Whatever nonsense it predicts for word 2, it gets the
+# right beginning again for word 3. That is **teacher forcing**, and thanks to the causal mask all positions are trained
+# at once.
 #
 # At test time the right words aren't available. The model predicts one word, reads it as if it were given, predicts the
 # next one, and so on: this is **autoregressive** decoding.
@@ -225,7 +225,7 @@ def step_for(sentence, trained_for=TRAINED):
 # The simplest choice is **greedy decoding**: take the most probable token at every step. The decoder reads `<s>` and
 # predicts *die*. It reads `<s>` *die* and predicts *Katze*. Then come *tanzte* and `<e>`, and the sentence is complete.
 #
-# `<e>` is a token like any other. A model may never produce it, so every decoder also needs a limit.
+# `<e>` is a token like any other. A model may never produce `<e>`, so every decoder also needs a limit.
 
 # %% [markdown] tags=["slides"]
 # S2 goes through the same four steps, but writes *tantze* instead of *tanzte*.
@@ -586,9 +586,9 @@ def three_ways_through_the_tree():
 # A sentence without `<e>` after `max_new_tokens` tokens counts as it is. The vocabulary may be smaller than `beams`.
 #
 # Finished sentences may keep their beams, as above; or be set aside, so that beginnings move up into their beams; or be
-# set aside with their beams, so that the search gets narrower. All three are accepted: the checks use only cases where
-# they agree. A sentence counts as finished only if it is among the best of its step. Stop early only when no unfinished
-# sentence can still win: one finished sentence is not a reason to stop, nor are `beams` of them.
+# set aside with their beams, so that the search gets narrower. All three ways are accepted: the checks use only cases
+# where they agree. A sentence counts as finished only if it is among the best of its step. Stop early only when no
+# unfinished sentence can still win: one finished sentence is not a reason to stop, nor are `beams` of them.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-beam_search-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -631,7 +631,7 @@ check("decoding.beam_search", hidden=True)
 # Does your program find what you predicted? And **how many beams are enough?** We make up a hundred random models of
 # four words and `<e>`, so small that a search with 1000 beams sees every sentence of up to five words, and count how
 # often a search with fewer beams finds the most probable sentence. **Guess first:** how often does one beam (greedy
-# decoding) find it? How often do four beams?
+# decoding) find it? How often do four beams find it?
 
 # %%
 found_by = {1: None, 4: None}  # of 100 models
@@ -719,7 +719,7 @@ def greedy_and_beam_on_the_translator():
 # %% [markdown]
 # More probable to the model does not mean *better*: a search finds only what the model believes.
 #
-# The last line shows that its translation is often **shorter**.
+# The last line shows that the search's translation is often **shorter**.
 #
 # ## 6. Short sentences win
 #
@@ -1030,8 +1030,8 @@ def nucleus(probabilities, p):
 # If you check the mass before each token, you get both ends right: the best token always stays, and so does the token
 # that takes the sum to p.
 #
-# With p = 1, all tokens must stay. This needs its own case, because the cumulative sum of thousands of floats may reach
-# 1 before the last token. Divide the nucleus by its own sum, which usually exceeds p.
+# With p = 1, all tokens must stay. This needs its own case, because a cumulative sum of thousands of floats may reach 1
+# too early. Divide the nucleus by its own sum, which usually exceeds p.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-nucleus-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("decoding.nucleus")
@@ -1138,8 +1138,7 @@ sentences_by_chance()
 # last row. At the next step it reads the same 99 tokens again, plus one more.
 
 # %% [markdown] tags=["slides"]
-# S4 says that the transformer *gains no speed-up over a recurrent network* at test time. Keep this sentence in mind for
-# the measurement below.
+# S4 says that the transformer *gains no speed-up over a recurrent network* at test time.
 
 # %%
 n = 100
@@ -1149,8 +1148,8 @@ print("tokens read to write", n, "tokens, rereading all so far at each step:", s
 # What has changed for the 99 tokens since the last step? **Nothing.** Under the causal mask they can't see the new
 # token. Their vectors, keys and values are the same as before, in every block.
 #
-# What does the new token need from them? Only their **keys**, to compare with its query, and their **values**, to
-# average. So keep these two in a **KV cache** (key-value cache): at each step project only the new token, append its
+# What does the new token need from them? It needs only their **keys**, to compare with its query, and their **values**,
+# to average. So keep these two in a **KV cache** (key-value cache): at each step project only the new token, append its
 # key and its value, and let its query attend to all of them (Shazeer, 2019). The keys and values of cross-attention
 # come from the source, which never changes, so they are computed once.
 #
@@ -1405,8 +1404,8 @@ each_position_alone()
 # Given a draft, both models' distributions and the chances, return the number of tokens kept and the distribution that
 # the next token is drawn from.
 #
-# Shapes: `drafted` is int64 `[drafted]`, `draft` is `[drafted, vocab_size]`, `target` is `[drafted + 1, vocab_size]` and
-# `chances` is `[drafted]`. The result is a tuple of an int and `[vocab_size]`.
+# Shapes: `drafted` is int64 `[drafted]`, `draft` is `[drafted, vocab_size]`, `target` is `[drafted + 1, vocab_size]`
+# and `chances` is `[drafted]`. The result is a tuple of an int and a tensor `[vocab_size]`.
 
 # %% [markdown] tags=["fine-print"]
 # Row i of `draft` and row i of `target` belong to token i of the draft; the last row of `target` belongs to the token
@@ -1449,9 +1448,10 @@ check("decoding.speculative_step", hidden=True)
 # %% [markdown]
 # First, we test the distribution: the draft model gives the ten words of section 7 equal probabilities, the target
 # model gives them their probabilities from there, and we draw twenty thousand times with your function. Then we test
-# the speed: the **beginner** drafts four tokens at a time for the trained translator. Both choose their most probable
-# token, so the result must match, **word for word**, what greedy decoding writes with the trained translator alone.
-# **Guess first:** how many passes of the trained translator does a token take? Without a draft, it takes one.
+# the speed: the **beginner** drafts four tokens at a time for the trained translator. Both translators choose their
+# most probable token, so the result must match, **word for word**, what greedy decoding writes with the trained
+# translator alone. **Guess first:** how many passes of the trained translator does a token take? Without a draft, it
+# takes one.
 
 # %%
 passes_per_token = None  # a number
@@ -1545,7 +1545,7 @@ def a_draft_model_at_work():
 # - **Length penalty**: a divisor for log-probabilities that lets long sentences compete.
 # - **Minimum Bayes risk decoding**: draw several texts, and choose the one that agrees best with all of them.
 # - **Sampling**: draw each token at random, with the model's probabilities.
-# - **Temperature**: a divisor for the logits before the softmax; low ones sharpen, high ones flatten.
+# - **Temperature**: a divisor for the logits before the softmax; low values sharpen, high values flatten.
 # - **Top-k**: sample only from the $k$ most probable tokens.
 # - **Nucleus sampling (top-p)**: sample from the smallest set of most probable tokens with mass $p$.
 # - **KV cache**: the keys and values of all tokens so far, kept so that each token is projected once.
