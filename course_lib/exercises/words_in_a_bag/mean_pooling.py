@@ -12,7 +12,7 @@ from course_lib import bags
 from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, integer, slips
 from course_lib.exercises.words_in_a_bag.shared import ADDED_UP, COUNTED, DOG_CHASED_CAT, TABLE, padded, wrong_means
 from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception, Pair
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 
 
 def _pooling_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -159,10 +159,7 @@ EXERCISE = Exercise(
             ),
             maximum=(
                 "Your answer takes the largest value in each component. Take the mean of the words.",
-                (
-                    _QUOTIENT,
-                    "x.masked_fill(~mask.unsqueeze(-1), torch.finfo(x.dtype).min).amax(dim=1)",
-                ),
+                (_QUOTIENT, "torch.where(words > 0, x, torch.finfo(x.dtype).min).amax(dim=1)"),
             ),
             dimension_kept=(
                 "Your answer has shape [batch, 1, d_model]. Sum over the words without keepdim, or use squeeze(1).",
@@ -172,18 +169,11 @@ EXERCISE = Exercise(
                 "No gradient reaches `x`. Look for .data, .detach(), numpy, no_grad or torch.tensor(...).",
                 ("x * words", "x.detach() * words"),
             ),
+            nan_of_the_words_alone=(_NAN, (".clamp(min=1)", ""), ("(x * words)", "x.masked_fill(words == 0, 0)")),
             one_more=(
                 "Your answer divides by the number of words plus one. Use clamp(min=1), which changes only a count of "
                 "0.",
                 ("clamp(min=1)", "clamp(min=1).add(1)"),
-            ),
-        ),
-        *_slips(
-            paired=False,
-            nan_of_the_words_alone=(
-                _NAN,
-                (".clamp(min=1)", ""),
-                ("(x * words)", "x.masked_fill(~mask.unsqueeze(-1), 0)"),
             ),
         ),
         Misconception(
@@ -198,17 +188,6 @@ EXERCISE = Exercise(
             "Your answer averages the padding of a sentence without words. Return zeros there.",
             _slip((_QUOTIENT, "torch.where(count > 0, total / count.clamp(min=1), x.mean(dim=1))")),
             alone=True,
-        ),
-    ),
-    listed_pairs=(
-        Pair(
-            "inverted",
-            "nan_of_the_words_alone",
-            _slip(
-                ("x * words", "x.masked_fill(mask.unsqueeze(-1), 0)"),
-                ("words = mask", "words = (~mask)"),
-                (".clamp(min=1)", ""),
-            ),
         ),
     ),
 )
