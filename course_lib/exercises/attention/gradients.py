@@ -11,10 +11,9 @@ from torch import Generator, Tensor
 
 from course_lib import attention
 from course_lib.exercises.attention.shared import all_alike
-from course_lib.exercises.common import Kind, and_turned_around, kinds
+from course_lib.exercises.common import Kind, and_turned_around, kinds, slips
 from course_lib.exercises.worked_examples import A
-from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import Case, Exercise, Hint
 from course_lib.judging.ready_made import AUTOGRAD
 
 Gradients = tuple[Tensor, Tensor, Tensor]
@@ -52,8 +51,7 @@ def _backwards(q: Tensor, k: Tensor, v: Tensor, of_out: Tensor) -> Gradients:
     return of_q, of_k, of_v
 
 
-_slip = partial(Edited, _backwards)
-_lone = partial(Edited, _backwards, paired=False)
+_slips = partial(slips, _backwards)
 
 
 def _with_the_jacobian(q: Tensor, k: Tensor, v: Tensor, of_out: Tensor) -> Gradients:
@@ -125,77 +123,70 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "scaled_once",
-            "Your answer scales only in the forward pass. Divide the gradient of the scores by √d_head too.",
-            _slip(("of_scaled / root", "of_scaled")),
+        *_slips(
+            scaled_once=(
+                "Your answer scales only in the forward pass. Divide the gradient of the scores by √d_head too.",
+                ("of_scaled / root", "of_scaled"),
+            ),
+            unscaled_weights=(
+                "Your answer takes the softmax of unscaled scores. Divide q kᵀ by √d_head first, as in the forward "
+                "pass.",
+                ("q @ k.mT / root", "q @ k.mT"),
+            ),
+            divided_by_d_head=(
+                "Your answer divides by d_head. Divide by its root, √d_head, forward and backward.",
+                ("math.sqrt(q.shape[-1])", "q.shape[-1]"),
+            ),
+            weights_alone=(
+                "Your answer lacks the second term of the softmax's derivative. Raising a score takes weight from all "
+                "other keys: subtract each row's alpha-weighted mean of alpha's gradient.",
+                (" - shared", ""),
+            ),
+            through_a_sigmoid=(
+                "Your answer treats the softmax like a sigmoid, with the derivative alpha (1 - alpha). But every score "
+                "affects all weights of its row: use alpha times (gradient - its alpha-weighted mean).",
+                ("alpha * (of_alpha - shared)", "alpha * (1 - alpha) * of_alpha"),
+            ),
+            no_softmax=(
+                "Your answer uses alpha's gradient as the gradient of the scores. The softmax lies between them: "
+                "multiply by its Jacobian.",
+                ("alpha * (of_alpha - shared)", "of_alpha"),
+            ),
+            not_weighted=(
+                "Your answer subtracts the mean but doesn't multiply by alpha afterwards. Row i of the Jacobian is "
+                "alpha_i (δ_ij - alpha_j), so each entry has its own weight as a factor.",
+                ("alpha * (of_alpha - shared)", "of_alpha - shared"),
+            ),
+            over_queries=(
+                "Your answer sums over the queries in the softmax's derivative. Each query has its own softmax: sum "
+                "over its keys, dim=-1.",
+                ("of_alpha).sum(dim=-1", "of_alpha).sum(dim=-2"),
+            ),
+            softmax_over_queries=(
+                "Your answer takes the softmax over the queries (dim=-2). Take the softmax over the keys, dim=-1.",
+                ("softmax(scaled, dim=-1", "softmax(scaled, dim=-2"),
+            ),
+            alpha_not_transposed=(
+                "Your gradient of v is alpha times the gradient of out. Value j contributes to every query's output, "
+                "with the weights in column j: transpose alpha.",
+                ("alpha.mT @ of_out", "alpha @ of_out"),
+            ),
+            scores_not_transposed=(
+                "Your gradient of k doesn't transpose the gradient of the scores. Key j belongs to column j: transpose "
+                "that gradient.",
+                ("of_scores.mT @ q", "of_scores @ q"),
+            ),
         ),
-        Misconception(
-            "unscaled_weights",
-            "Your answer takes the softmax of unscaled scores. Divide q kᵀ by √d_head first, as in the forward pass.",
-            _slip(("q @ k.mT / root", "q @ k.mT")),
-        ),
-        Misconception(
-            "divided_by_d_head",
-            "Your answer divides by d_head. Divide by its root, √d_head, forward and backward.",
-            _slip(("math.sqrt(q.shape[-1])", "q.shape[-1]")),
-        ),
-        Misconception(
-            "weights_alone",
-            "Your answer lacks the second term of the softmax's derivative. Raising a score takes weight from all "
-            "other keys: subtract each row's alpha-weighted mean of alpha's gradient.",
-            _slip((" - shared", "")),
-        ),
-        Misconception(
-            "through_a_sigmoid",
-            "Your answer treats the softmax like a sigmoid, with the derivative alpha (1 - alpha). But every score "
-            "affects all weights of its row: use alpha times (gradient - its alpha-weighted mean).",
-            _slip(("alpha * (of_alpha - shared)", "alpha * (1 - alpha) * of_alpha")),
-        ),
-        Misconception(
-            "no_softmax",
-            "Your answer uses alpha's gradient as the gradient of the scores. The softmax lies between them: multiply "
-            "by its Jacobian.",
-            _slip(("alpha * (of_alpha - shared)", "of_alpha")),
-        ),
-        Misconception(
-            "not_weighted",
-            "Your answer subtracts the mean but doesn't multiply by alpha afterwards. Row i of the Jacobian is "
-            "alpha_i (δ_ij - alpha_j), so each entry has its own weight as a factor.",
-            _slip(("alpha * (of_alpha - shared)", "of_alpha - shared")),
-        ),
-        Misconception(
-            "over_queries",
-            "Your answer sums over the queries in the softmax's derivative. Each query has its own softmax: sum over "
-            "its keys, dim=-1.",
-            _slip(("of_alpha).sum(dim=-1", "of_alpha).sum(dim=-2")),
-        ),
-        Misconception(
-            "softmax_over_queries",
-            "Your answer takes the softmax over the queries (dim=-2). Take the softmax over the keys, dim=-1.",
-            _slip(("softmax(scaled, dim=-1", "softmax(scaled, dim=-2")),
-        ),
-        Misconception(
-            "alpha_not_transposed",
-            "Your gradient of v is alpha times the gradient of out. Value j contributes to every query's output, with "
-            "the weights in column j: transpose alpha.",
-            _slip(("alpha.mT @ of_out", "alpha @ of_out")),
-        ),
-        Misconception(
-            "scores_not_transposed",
-            "Your gradient of k doesn't transpose the gradient of the scores. Key j belongs to column j: transpose "
-            "that gradient.",
-            _slip(("of_scores.mT @ q", "of_scores @ q")),
-        ),
-        Misconception(
-            "queries_and_keys_swapped",
-            "Your answer returns the gradients of k and q in that order. Return q's first.",
-            _lone(("return of_q, of_k", "return of_k, of_q")),
-        ),
-        Misconception(
-            "of_the_sum",
-            "Your answer ignores of_out, so it is the gradient of the sum of out. Start from of_out.",
-            _lone(("    root = ", "    of_out = torch.ones_like(of_out)\n    root = ")),
+        *_slips(
+            paired=False,
+            queries_and_keys_swapped=(
+                "Your answer returns the gradients of k and q in that order. Return q's first.",
+                ("return of_q, of_k", "return of_k, of_q"),
+            ),
+            of_the_sum=(
+                "Your answer ignores of_out, so it is the gradient of the sum of out. Start from of_out.",
+                ("    root = ", "    of_out = torch.ones_like(of_out)\n    root = "),
+            ),
         ),
     ),
     forbidden=(AUTOGRAD,),
