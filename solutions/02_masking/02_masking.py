@@ -916,7 +916,7 @@ def documents_side_by_side():
 # %% [markdown] tags=["fine-print"]
 # Keep the name `query`: the check loads weights into it. One point is for values and gradients (of `x` and `query`),
 # and one each for scores in the thousands, for a batch of a single sentence, and for padding that does not come after
-# the tokens. In one case, `x` and `query` are in double precision: compute in the dtype of `x`.
+# the tokens. In two cases, `x` and `query` are in double precision: compute in the dtype of `x`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "masking-attention_pooling-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 import torch
@@ -11,16 +12,7 @@ from torch import Generator, Tensor, nn
 
 from course_lib import masking
 from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, integer, pooling, slips
-from course_lib.exercises.masking.shared import (
-    LARGE,
-    MASKED,
-    SOFTMAX,
-    inverted_and_repaired,
-    random_padding,
-    small_fills,
-    wrong_divisors,
-    wrong_masks,
-)
+from course_lib.exercises.masking.shared import LARGE, SOFTMAX, random_padding, wrong_attention
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint
 from course_lib.judging.ready_made import FUSED_ATTENTION
@@ -29,18 +21,14 @@ ONE, ANYWHERE = "a batch of one", "padding anywhere"
 
 
 def _pooling_case(kind: Kind, mask: Tensor, part: str = CORE) -> Case:
-    """A case of this kind for a mask [batch, tokens].
-
-    Large scores are exact in single precision, whatever the order of summation: whole numbers, divided by 4.
-    """
-    d_model = 16 if part == LARGE else kind.d_head()
-    x = kind.normal(mask.shape[1], d_model)
-    query = torch.randn(d_model, generator=kind.generator, dtype=kind.dtype)
+    """A case of this kind for a mask [batch, tokens]."""
+    d_model = kind.d_head()
+    x, query = kind.normal(mask.shape[1], d_model), replace(kind, leading=()).normal(d_model)
     return Case(
         kind.name,
-        ((x * 500).round() if part == LARGE else x, mask),
+        (x * 1000 if part == LARGE else x, mask),
         construct={"d_model": d_model},
-        weights={"query": (query * 3).round() if part == LARGE else query},
+        weights={"query": query},
         gradients=(0,) if part == CORE else (),
         weight_gradients=part == CORE,
         part=part,
@@ -49,30 +37,25 @@ def _pooling_case(kind: Kind, mask: Tensor, part: str = CORE) -> Case:
 
 def _pooling_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
-        yield Case(
-            f"{B.name} and its own first 3 tokens",
-            (torch.stack([B.q, B.q]), masking.padding_mask(torch.tensor([4, 3]), 4)),
-            construct={"d_model": 2},
-            weights={"query": torch.tensor([0.5, -0.5])},
-            weight_gradients=True,
-        )
-    for name, dtype in (
-        ("a batch", torch.float32),
-        ("double precision", torch.float64),
-        ("transposed in memory", torch.float32),
-    ):
-        batch, tokens = integer(generator, 3, 5), integer(generator, 5, 8)
-        kind = Kind(name, generator, (batch,), dtype, transposed=name.startswith("transposed"))
-        yield _pooling_case(kind, random_padding(generator, batch, tokens))
+        name = f"{B.name} and its own first 3 tokens"
+        inputs = (torch.stack([B.q, B.q]), masking.padding_mask(torch.tensor([4, 3]), 4))
+        query = {"query": torch.tensor([0.5, -0.5])}
+        yield Case(name, inputs, construct={"d_model": 2}, weights=query, weight_gradients=True)
     batch, tokens = integer(generator, 3, 5), integer(generator, 5, 8)
-    kind = Kind("long vectors, with scores in the thousands", generator, (batch,))
+    draw = partial(Kind, generator=generator, leading=(batch,))
+    for kind in (
+        draw("a batch"),
+        draw("double precision", dtype=torch.float64),
+        draw("transposed in memory", transposed=True),
+    ):
+        yield _pooling_case(kind, random_padding(generator, batch, tokens))
+    kind = draw("long vectors, with scores in the thousands", dtype=torch.float64)
     yield _pooling_case(kind, random_padding(generator, batch, tokens), part=LARGE)
     yield _pooling_case(Kind(ONE, generator, (1,)), random_padding(generator, 2, tokens)[:1], part=ONE)
     yield _pooling_case(Kind(SMALLEST, generator, (1,), ones=True), torch.ones(1, 1, dtype=torch.bool), part=ONE)
-    kind = Kind("padding in front of the tokens and between them", generator, (batch,))
     front = torch.rand(batch, tokens, generator=generator) < 0.5
     front[:, 0], front[:, 2] = False, True
-    case = _pooling_case(kind, front, part=ANYWHERE)
+    case = _pooling_case(draw("padding in front of the tokens and between them"), front, part=ANYWHERE)
     case.args[0][:, 2] = 0  # a token of zeros is a token
     yield case
 
@@ -83,28 +66,21 @@ class _Pooling(nn.Module):
         self.query = nn.Parameter(torch.zeros(d_model))
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        scores = x @ self.query
-        scaled = scores / math.sqrt(x.shape[-1])
+        scaled = x @ self.query / math.sqrt(x.shape[-1])
         masked = scaled.masked_fill(~mask, torch.finfo(scaled.dtype).min)
         alpha = torch.softmax(masked, dim=-1)
         return (alpha.unsqueeze(-1) * x).sum(dim=1)
 
 
 _slips = partial(slips, _Pooling)
-
 _AVERAGED = "(alpha.unsqueeze(-1) * x).sum(dim=1)"
-_TIMES_MASK = (SOFTMAX, f"{SOFTMAX} * mask")
 
 
 @pooling
 def _pooling_by_loop(x: Tensor, mask: Tensor, query: Tensor) -> Tensor:
-    rows = []
-    for sequence, allowed in zip(x, mask, strict=True):
-        tokens = sequence[allowed]
-        scaled = tokens @ query / math.sqrt(len(query))
-        exps = torch.exp(scaled - scaled.max())
-        rows.append((exps.unsqueeze(-1) * tokens).sum(dim=0) / exps.sum())
-    return torch.stack(rows)
+    sentences = [tokens[allowed] for tokens, allowed in zip(x, mask, strict=True)]
+    weights = [torch.softmax(tokens @ query / math.sqrt(len(query)), dim=0) for tokens in sentences]
+    return torch.stack([alpha @ tokens for alpha, tokens in zip(weights, sentences, strict=True)])
 
 
 @pooling
@@ -112,9 +88,6 @@ def _pooling_by_matrices(x: Tensor, mask: Tensor, query: Tensor) -> Tensor:
     away = torch.zeros(mask.shape, dtype=x.dtype).masked_fill(~mask, -torch.inf)
     alpha = torch.softmax(x @ query / x.shape[-1] ** 0.5 + away, dim=1)
     return torch.einsum("bt,btd->bd", alpha, x)
-
-
-CORRECT = (_Pooling, _pooling_by_loop, _pooling_by_matrices)
 
 
 EXERCISE = Exercise(
@@ -135,7 +108,7 @@ EXERCISE = Exercise(
     reference=masking.AttentionPooling,
     cases=and_turned_around(_pooling_cases),
     parts={CORE: 1, LARGE: 1, ONE: 1, ANYWHERE: 1},
-    correct=CORRECT,
+    correct=(_Pooling, _pooling_by_loop, _pooling_by_matrices),
     steps=("scaled", "masked", "alpha"),
     hints=(
         Hint(
@@ -148,10 +121,7 @@ EXERCISE = Exercise(
             "`x` times the query is `[batch, tokens]`: one score per token. To average, make the weights a row, "
             "`[batch, 1, tokens]`, and multiply by `x`. Then remove that dimension by its number: a plain `squeeze()` "
             "would also drop a batch of one.",
-            answers=(
-                *("dimension_kept", "squeezed", "softmax_over_the_batch"),
-                *("weighted_mean", "weights_returned"),
-            ),
+            answers=("dimension_kept", "squeezed", "softmax_over_the_batch", "weighted_mean", "weights_returned"),
         ),
         Hint(
             "outline",
@@ -160,40 +130,23 @@ EXERCISE = Exercise(
             "Fill the padding with the lowest finite number of the dtype of `x`.\n"
             "Take the softmax over the tokens, the last dimension.\n"
             "Return the weighted sum of the tokens, `[batch, d_model]`.",
-            answers=(
-                *("not_scaled", "divided_by_d_model", "root_of_number_of_words"),
-                *("scores_times_mask", "scores_times_mask_then_zeroed", "masked_after_softmax"),
-            ),
+            answers=("not_scaled", "divided_by_d_model", "scores_times_mask", "masked_after_softmax"),
         ),
     ),
     misconceptions=(
+        *wrong_attention(_Pooling, "padding positions", ignored="padding_counted"),
         *_slips(
-            padding_counted=(
-                "Your answer gives weight to padding, as if there were no mask. Fill the scores with -inf where the "
-                "mask is False, and use the result: masked_fill, without an underscore, doesn't change the old tensor.",
-                (MASKED, "scaled"),
-            ),
             not_scaled=(
                 "Your answer takes the softmax of the unscaled dot products. Divide the dot products by √d_model "
                 "first.",
                 (" / math.sqrt(x.shape[-1])", ""),
-            ),
-            scores_times_mask=(
-                "Your answer sets the scores of padding to 0, but exp(0) is 1. Fill forbidden scores with -inf before "
-                "the softmax.",
-                (MASKED, "scaled * mask"),
-            ),
-            masked_after_softmax=(
-                "Your answer masks after the softmax, so weights don't sum to 1. Mask the scores before the softmax.",
-                (MASKED, "scaled"),
-                _TIMES_MASK,
             ),
             softmax_over_the_batch=(
                 "Your answer takes the softmax over the batch (dim=0). Take it over the tokens: dim=-1 of the scores.",
                 (SOFTMAX, "torch.softmax(masked, dim=0)"),
             ),
             weighted_mean=(
-                "Your answer averages the weighted tokens. Sum the weighted tokens: the weights already sum to 1.",
+                "Your answer averages the weighted tokens. Add them up instead: the weights already sum to 1.",
                 ("sum(dim=1)", "mean(dim=1)"),
             ),
             dimension_kept=(
@@ -206,16 +159,13 @@ EXERCISE = Exercise(
             ),
             query_detached=(
                 "No gradient reaches `query`. Look for query.data, query.detach() or torch.tensor(query).",
-                ("self.query\n", "self.query.detach()\n"),
+                ("x @ self.query", "x @ self.query.detach()"),
             ),
             weights_detached=(
                 "The gradient stops at your weights. Look for .detach(), .data, .item(), numpy or no_grad.",
                 (SOFTMAX, f"{SOFTMAX}.detach()"),
             ),
         ),
-        *wrong_masks(_Pooling),
-        *small_fills(_Pooling),
-        inverted_and_repaired(_Pooling),
         *_slips(
             paired=False,
             mean_pooling=(
@@ -229,31 +179,21 @@ EXERCISE = Exercise(
             ),
             words_of_zeros_left_out=(
                 "Your answer gives no weight to a token of all zeros. Go by the mask alone: such a token counts too.",
-                ("        scores =", "        mask = mask & (x != 0).any(dim=-1)\n        scores ="),
-            ),
-            scores_times_mask_then_zeroed=(
-                "Your answer sets the scores (or vectors) of padding to 0. But exp(0) is 1, so padding takes part of "
-                "the weight, which is then lost. Fill the scores with -inf before the softmax.",
-                (MASKED, "scaled * mask"),
-                _TIMES_MASK,
+                ("        scaled =", "        mask = mask & (x != 0).any(dim=-1)\n        scaled ="),
             ),
             weights_returned=(
-                "Your answer returns the weights. Average the tokens with those weights: sum alpha times x over the "
-                "tokens.",
+                "Your answer returns the weights. Use them to average the tokens: sum alpha times x over the tokens.",
                 (_AVERAGED, "alpha"),
             ),
             first_words_counted=(
-                "Your answer assumes that tokens come first. Go by the mask: padding may come before tokens or "
-                "between them.",
+                "Your answer assumes that tokens come first. Go by the mask, because padding may be anywhere.",
                 ("~mask", "torch.arange(mask.shape[1]) >= mask.sum(dim=1, keepdim=True)"),
             ),
             softmax_left_out=(
                 "Your answer uses the scores as weights. Take their softmax first.",
-                (MASKED, "scaled.masked_fill(~mask, 0.0)"),
-                (SOFTMAX, "masked"),
+                (SOFTMAX, "scaled * mask"),
             ),
         ),
-        *wrong_divisors(_Pooling),
     ),
     forbidden=(FUSED_ATTENTION,),
 )

@@ -18,12 +18,9 @@ from course_lib.exercises.masking.shared import (
     LARGE,
     MASKED,
     SOFTMAX,
-    inverted_and_repaired,
     random_padding,
-    small_fills,
+    wrong_attention,
     wrong_dimensions,
-    wrong_divisors,
-    wrong_masks,
 )
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint
@@ -130,21 +127,6 @@ EXERCISE = Exercise(
                 "Your answer masks the unscaled scores. Divide the scores by √d_model before you mask them.",
                 (" / math.sqrt(x.shape[-1])", ""),
             ),
-            scores_times_mask=(
-                "Your answer sets forbidden scores to 0, as multiplying by the mask does. But exp(0) is 1, so "
-                "forbidden tokens still get weight. Fill forbidden scores with -inf before the softmax.",
-                (MASKED, "scaled * mask"),
-            ),
-            masked_after_softmax=(
-                "Your answer masks after the softmax, so weights don't sum to 1. Mask the scores before the softmax.",
-                (MASKED, "scaled"),
-                ("alpha @ x", "(alpha * mask) @ x"),
-            ),
-            mask_ignored=(
-                "Your answer attends to every token, as if nothing were masked. If you do fill the scores, use the "
-                "result: masked_fill, without an underscore, returns a new tensor and doesn't change the old one.",
-                (MASKED, "scaled"),
-            ),
             weights_transposed=(
                 "Your answer transposes the weights. Each row of alpha belongs to a query: return alpha @ x.",
                 (SOFTMAX, f"{SOFTMAX}.mT"),
@@ -154,7 +136,7 @@ EXERCISE = Exercise(
                 ("alpha @ x", "alpha.detach() @ x"),
             ),
         ),
-        *wrong_divisors(_self_attention),
+        *wrong_attention(_self_attention, "forbidden tokens"),
         *_slips(
             paired=False,
             multiplied_by_the_root=(
@@ -188,9 +170,6 @@ EXERCISE = Exercise(
                 ("alpha @ x", "(alpha @ x).detach()"),
             ),
         ),
-        *wrong_masks(_self_attention),
-        *small_fills(_self_attention),
-        inverted_and_repaired(_self_attention),
         *wrong_dimensions(_self_attention),
     ),
     forbidden=(FUSED_ATTENTION,),

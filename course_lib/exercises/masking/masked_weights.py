@@ -18,6 +18,7 @@ from course_lib.exercises.masking.shared import (
     MASKED,
     NOTHING,
     WRONG_WAY_ROUND,
+    masked_too_late,
     scores_and_masks,
     shared_masks,
     small_fills,
@@ -58,22 +59,16 @@ def _weights(scaled: Tensor, mask: Tensor) -> Tensor:
 
 
 _slips = partial(slips, _weights)
-
-_slip_alone = partial(Edited, _weights, paired=False)
-
 _UNCHANGED, _BEFORE = (MASKED, "scaled"), "    masked = "
 _NOTHING_AFTER, _TIMES_ANY = ("return alpha * mask", "return alpha"), ("* mask", "* mask.any(-1, keepdim=True)")
 _NOT_SO_LOW = (MASKED, "scaled.masked_fill(~mask, -1e3)")
 _KEPT, _DIVIDED = "kept = alpha * mask\n    total = kept.sum(dim=-1, keepdim=True)\n", "    return kept / total"
 _SAFELY_DIVIDED = ("return alpha * mask", f"{_KEPT}{_DIVIDED}.masked_fill(total == 0, 1)")
 
-
 _EVEN_IN_A_ROW = (
     "In a row without any allowed key, your answer gives every key the same weight. Set such rows to 0: multiply the "
     "weights by the mask at the end."
 )
-
-
 _NOT_LOW_ENOUGH = (
     "Your answer fills forbidden scores with a number that isn't low enough: if the allowed scores are even lower, "
     "forbidden keys take the weight. Fill with -inf or torch.finfo(scaled.dtype).min."
@@ -90,9 +85,6 @@ def _masked_by_exp(scaled: Tensor, mask: Tensor) -> Tensor:
     largest = scaled.masked_fill(~mask, torch.finfo(scaled.dtype).min).amax(dim=-1, keepdim=True)
     exps = torch.exp((scaled - largest).clamp(max=0.0)) * mask
     return exps / (exps.sum(dim=-1, keepdim=True) + ~mask.any(dim=-1, keepdim=True))
-
-
-CORRECT = (_weights, _masked_by_loop, _masked_by_exp)
 
 
 EXERCISE = Exercise(
@@ -113,7 +105,7 @@ EXERCISE = Exercise(
     reference=masking.masked_weights,
     cases=and_turned_around(_masked_cases),
     parts={CORE: 1, BROADCAST: 1, LARGE: 1, NOTHING: 1},
-    correct=CORRECT,
+    correct=(_weights, _masked_by_loop, _masked_by_exp),
     steps=("masked",),
     hints=(
         Hint(
@@ -126,10 +118,7 @@ EXERCISE = Exercise(
             "`masked_fill` takes a condition of any shape that broadcasts to the scores, and fills where it is True. "
             "Our mask is True where you must not fill, so invert it. The softmax runs over the keys, the last "
             "dimension.",
-            answers=(
-                *("inverted", "inverted_throughout", "inverted_with_a_large_number", "keys_as_rows"),
-                *("softmax_over_queries", "softmax_over_the_second_dimension"),
-            ),
+            answers=("inverted", "inverted_throughout", "keys_as_rows", "softmax_over_queries"),
         ),
         Hint(
             "outline",
@@ -151,29 +140,6 @@ EXERCISE = Exercise(
                 _NOTHING_AFTER,
             ),
             uniform_where_nothing_is_allowed=(_EVEN_IN_A_ROW, _NOTHING_AFTER),
-            scores_times_mask=(
-                "Your answer sets forbidden scores to 0, as multiplying by the mask does. But exp(0) is 1, so "
-                "forbidden keys still get weight. Fill forbidden scores with -inf before the softmax.",
-                (MASKED, "scaled * mask"),
-                _NOTHING_AFTER,
-            ),
-            scores_times_mask_then_zeroed=(
-                "Your answer sets forbidden scores to 0. But exp(0) is 1, so they take part of the weight, and "
-                "zeroing their weights afterwards doesn't return it. Fill forbidden scores with -inf before the "
-                "softmax.",
-                (MASKED, "scaled * mask"),
-            ),
-            masked_after_softmax=(
-                "Your answer masks after the softmax, when forbidden keys have already taken part of the weight. So "
-                "rows don't sum to 1. Mask the scores before the softmax.",
-                _UNCHANGED,
-            ),
-            mask_ignored=(
-                "Your answer is the softmax of all scores, as if nothing were masked. If you do fill the scores, use "
-                "the result: masked_fill, without an underscore, returns a new tensor and doesn't change the old one.",
-                _UNCHANGED,
-                _NOTHING_AFTER,
-            ),
             keys_as_rows=(KEYS_AS_ROWS, (_BEFORE, f"    mask = mask.mT\n{_BEFORE}")),
         ),
         *_slips(
@@ -211,11 +177,10 @@ EXERCISE = Exercise(
             "Your weights are right, but the gradient of a row without any allowed key is NaN: replacing a NaN "
             "afterwards doesn't repair its gradient. Use masked_fill with torch.finfo(scaled.dtype).min, and multiply "
             "the weights by the mask.",
-            _slip_alone(
-                (MASKED, "scaled + mask.to(scaled.dtype).log()"), ("alpha * mask", "alpha.nan_to_num(nan=0.0)")
-            ),
+            Edited(_weights, (MASKED, "scaled + mask.log()"), ("alpha * mask", "alpha.nan_to_num()"), paired=False),
             alone=True,
         ),
+        *masked_too_late(_weights, "forbidden keys", unmasked=_NOTHING_AFTER),
         *small_fills(_weights, "", _NOTHING_AFTER),
         *small_fills(_weights, "_times_mask"),
         *small_fills(_weights, "_times_any", _TIMES_ANY),

@@ -10,20 +10,25 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import masking
-from course_lib.exercises.common import ANOTHER_DEVICE, elsewhere, integer, made_on_the_cpu
-from course_lib.exercises.masking.shared import batch_sizes, wrong_dtypes
+from course_lib.exercises.common import ANOTHER_DEVICE, elsewhere, integer, made_on_the_cpu, sizes
+from course_lib.exercises.masking.shared import wrong_dtypes
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+
+
+def _batch_sizes(generator: Generator, hidden: bool) -> list[int]:
+    """Draw the number and length of sequences: larger if hidden, for small masks are few."""
+    return [integer(generator, 4, 9), integer(generator, 9, 20)] if hidden else sizes(generator, 2)
 
 
 def _padding_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case(f"{B.name} and a sentence of 3 tokens", (torch.tensor([4, 3]), 4))
     for name in ("a batch", "another batch"):
-        batch, longest = batch_sizes(generator, hidden)
+        batch, longest = _batch_sizes(generator, hidden)
         yield Case(name, (torch.randint(1, longest, (batch,), generator=generator), longest))
-    batch, longest = batch_sizes(generator, hidden)
+    batch, longest = _batch_sizes(generator, hidden)
     lengths = torch.randint(1, longest, (batch,), generator=generator)
     yield Case("no sentence as long as max_length", (lengths, longest + 3))
     if hidden:

@@ -9,21 +9,15 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import masking
-from course_lib.exercises.common import LITTLE_LEFT, Kind, integer, kinds, sizes
+from course_lib.exercises.common import LITTLE_LEFT, Kind, kinds, sizes, slips
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edit, Edited
 from course_lib.judging.exercise import Case, Misconception
 
 Device = torch.device | str | None
 
-
 BROADCAST, LARGE, NOTHING = "one mask for a batch", "large scores", "fully masked rows"
 """Parts of their own: what an answer that is right everywhere else may fail."""
-
-
-def batch_sizes(generator: Generator, hidden: bool) -> list[int]:
-    """Draw the number and length of sequences: larger if hidden, for small masks are few."""
-    return [integer(generator, 4, 9), integer(generator, 9, 20)] if hidden else sizes(generator, 2)
 
 
 def scores_and_masks(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -52,18 +46,15 @@ WRONG_WAY_ROUND = (
     "False, ~mask."
 )
 
-
 KEYS_AS_ROWS = (
     "Your answer transposes the mask. Its rows are already queries, like those of the scores: use it without a "
     "transpose."
 )
 
-
 FORBIDDEN_FAR_ABOVE = (
     "If a forbidden score is far above the allowed ones, your answer leaves the allowed keys no weight: their "
     "exponentials underflow to 0. Fill forbidden scores with -inf (or the lowest number) before the softmax."
 )
-
 
 BARE_EXP = (
     "Your answer takes exp of the raw scores, which overflows for large scores and underflows for very low ones. "
@@ -80,8 +71,44 @@ def random_padding(generator: Generator, batch: int, length: int) -> Tensor:
 
 MASKED, SOFTMAX = "scaled.masked_fill(~mask, torch.finfo(scaled.dtype).min)", "torch.softmax(masked, dim=-1)"
 """Two steps of the right answers that mistakes are edits of, each on a line of its own."""
-
 INVERTED = (MASKED, "scaled.masked_fill(mask, -torch.inf)")
+
+
+def masked_too_late(
+    right: Callable[..., Any], what: str, ignored: str = "mask_ignored", unmasked: Edit | None = None
+) -> tuple[Misconception, ...]:
+    """Scores of 0 or as they are for what must not be attended to, with its weights kept or set to 0.
+
+    Where the right answer masks the weights too, `unmasked` takes that away.
+    """
+    kept, zeroed = ([unmasked], []) if unmasked else ([], [(SOFTMAX, f"{SOFTMAX} * mask")])
+    times, unchanged = (MASKED, "scaled * mask"), (MASKED, "scaled")
+    return (
+        Misconception(
+            ignored,
+            f"Your answer gives weight to {what}, as if nothing were masked. If you do fill the scores, use the "
+            "result: masked_fill, without an underscore, returns a new tensor and doesn't change the old one.",
+            Edited(right, unchanged, *kept),
+        ),
+        *slips(
+            right,
+            scores_times_mask=(
+                f"Your answer sets forbidden scores to 0, as multiplying by the mask does. But exp(0) is 1, so {what} "
+                "still get weight. Fill forbidden scores with -inf before the softmax.",
+                *(times, *kept),
+            ),
+            scores_times_mask_then_zeroed=(
+                f"Your answer sets forbidden scores to 0. But exp(0) is 1, so {what} take part of the weight, which "
+                "is then lost. Fill forbidden scores with -inf before the softmax.",
+                *(times, *zeroed),
+            ),
+            masked_after_softmax=(
+                f"Your answer masks after the softmax, when {what} have already taken part of the weight. So the "
+                "weights don't sum to 1. Mask the scores before the softmax.",
+                *(unchanged, *zeroed),
+            ),
+        ),
+    )
 
 
 def wrong_masks(right: Callable[..., Any], *edits: Edit) -> tuple[Misconception, ...]:
@@ -111,61 +138,59 @@ def small_fills(right: Callable[..., Any], suffix: str = "", *edits: Edit) -> tu
     )
 
 
-def inverted_and_repaired(right: Callable[..., Any]) -> Misconception:
-    """The mask the wrong way round, with a 0 where no key is left."""
-    repaired = Edited(right, INVERTED, (SOFTMAX, f"{SOFTMAX}.nan_to_num()"), paired=False)
-    return Misconception("inverted_and_repaired", WRONG_WAY_ROUND, repaired)
-
-
-def wrong_dimensions(right: Callable[..., Any], *, paired: bool = True) -> tuple[Misconception, ...]:
+def wrong_dimensions(right: Callable[..., Any]) -> tuple[Misconception, ...]:
     """The softmax over the queries, or over dim=1."""
     return (
         Misconception(
             "softmax_over_queries",
             "Your answer takes the softmax over the queries (dim=-2). Take the softmax over the keys, dim=-1, so that "
             "each row sums to 1.",
-            Edited(right, (SOFTMAX, "torch.softmax(masked, dim=-2)"), paired=paired),
+            Edited(right, (SOFTMAX, "torch.softmax(masked, dim=-2)")),
         ),
         Misconception(
             "softmax_over_the_second_dimension",
             "Your answer takes the softmax over dim=1, which is the keys only for a single sequence. Use the last "
             "dimension, dim=-1.",
-            Edited(right, (SOFTMAX, "torch.softmax(masked, dim=1)"), paired=paired),
+            Edited(right, (SOFTMAX, "torch.softmax(masked, dim=1)")),
         ),
     )
 
 
-def wrong_divisors(right: Callable[..., Any]) -> tuple[Misconception, ...]:
-    """Scores divided by d_model, or by the root of the number of tokens."""
+def wrong_attention(right: Callable[..., Any], what: str, ignored: str = "mask_ignored") -> tuple[Misconception, ...]:
+    """What can go wrong with the mask and the divisor where `x` is compared, with itself or with a query."""
+    repaired = Edited(right, INVERTED, (SOFTMAX, f"{SOFTMAX}.nan_to_num()"), paired=False)
     return (
-        Misconception(
-            "divided_by_d_model",
-            "Overall, your answer divides the scores by d_model. The paper's formula takes the root: divide by "
-            "√d_model.",
-            Edited(right, ("math.sqrt(x.shape[-1])", "x.shape[-1]")),
-        ),
-        Misconception(
-            "root_of_number_of_words",
-            "Your answer divides the scores by the root of the number of tokens. Divide by √d_model, the root of "
-            "x.shape[-1].",
-            Edited(right, ("x.shape[-1]", "x.shape[-2]")),
+        *masked_too_late(right, what, ignored),
+        *wrong_masks(right),
+        *small_fills(right),
+        Misconception("inverted_and_repaired", WRONG_WAY_ROUND, repaired),
+        *slips(
+            right,
+            divided_by_d_model=(
+                "Overall, your answer divides the scores by d_model. The paper's formula takes the root: divide by "
+                "√d_model.",
+                ("math.sqrt(x.shape[-1])", "x.shape[-1]"),
+            ),
+            root_of_number_of_words=(
+                "Your answer divides the scores by the root of the number of tokens. Divide by √d_model, the root of "
+                "x.shape[-1].",
+                ("x.shape[-1]", "x.shape[-2]"),
+            ),
         ),
     )
 
 
 def wrong_dtypes(right: Callable[..., Any]) -> tuple[Misconception, ...]:
     """A mask of numbers, in an answer that ends in `return mask`."""
-    return (
+    return tuple(
         Misconception(
-            "zeros_and_ones",
-            "Your mask contains the numbers 0.0 and 1.0. Make it boolean: with dtype=torch.bool, a comparison, &, or "
-            ".bool() at the end.",
-            Edited(right, ("return mask", "return mask.float()")),
-        ),
-        Misconception(
-            "integers",
-            "Your mask contains the integers 0 and 1. Make it boolean: with dtype=torch.bool, a comparison, &, or "
-            ".bool() at the end.",
-            Edited(right, ("return mask", "return mask.long()")),
-        ),
+            name,
+            f"Your mask contains the {numbers}. Make it boolean: with dtype=torch.bool, a comparison, &, or .bool() at "
+            "the end.",
+            Edited(right, ("return mask", f"return mask.{cast}()")),
+        )
+        for name, numbers, cast in (
+            ("zeros_and_ones", "numbers 0.0 and 1.0", "float"),
+            ("integers", "integers 0 and 1", "long"),
+        )
     )
