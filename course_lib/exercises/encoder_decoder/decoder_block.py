@@ -55,10 +55,8 @@ def _block_case(generator: Generator, name: str, heads: int, x: Tensor, memory: 
     """
     d_model, graded = x.shape[-1], "gradients" in name
     attention = Given("TorchAttention", {"d_model": d_model, "heads": heads, "bias": not graded})
-    join, linear = (
-        Given("Join", {"d_model": d_model}),
-        Given("nn.Linear", {"in_features": d_model, "out_features": d_model}),
-    )
+    join = Given("Join", {"d_model": d_model})
+    linear = Given("nn.Linear", {"in_features": d_model, "out_features": d_model})
     parts = (attention, join, attention, join, linear, join)
     construct: dict[str, Any] = dict(zip(signature(DecoderBlock).parameters, parts, strict=True))
     weights = drawn_weights(DecoderBlock, generator, x.dtype, **construct)
@@ -68,14 +66,8 @@ def _block_case(generator: Generator, name: str, heads: int, x: Tensor, memory: 
 
 class _BlockLineByLine(DecoderBlock):
     def forward(self, x: Tensor, memory: Tensor, mask: Mask = None, memory_mask: Mask = None) -> Any:
-        def attend(y: Tensor) -> Any:
-            return self.self_attention(y, y, mask)
-
-        def ask(y: Tensor) -> Any:
-            return self.cross_attention(y, memory, memory_mask)
-
-        a = self.add_and_norm_1(x, attend)
-        c = self.add_and_norm_2(a, ask)
+        a = self.add_and_norm_1(x, lambda y: self.self_attention(y, y, mask))
+        c = self.add_and_norm_2(a, lambda y: self.cross_attention(y, memory, memory_mask))
         return self.add_and_norm_3(c, self.feed_forward)
 
 
@@ -107,10 +99,11 @@ CORRECT = (_BlockLineByLine, _BlockInALoop, _BlockSentenceBySentence)
 _slip, _slips = partial(Edited, _BlockLineByLine), partial(slips, _BlockLineByLine)
 _slip_alone = partial(_slip, paired=False)
 
-_SECOND, _THIRD = "self.add_and_norm_2(a, ask)", "self.add_and_norm_3(c, self.feed_forward)"
-_NORMS = (("norm_1(", "norm_2("), ("norm_2(", "norm_1("))
-_CROSS_FIRST = ((", attend)", ", ask)"), ("a, ask)", "a, attend)"), *_NORMS)
-_FEED_SECOND = ((", ask)", ", self.feed_forward)"), ("c, self.feed_forward)", "c, ask)"))
+_ATTEND, _ASK = "self.self_attention(y, y, mask)", "self.cross_attention(y, memory, memory_mask)"
+_FIRST, _SECOND = f"self.add_and_norm_1(x, lambda y: {_ATTEND})", f"self.add_and_norm_2(a, lambda y: {_ASK})"
+_THIRD = "self.add_and_norm_3(c, self.feed_forward)"
+_CROSS_FIRST = ((_ATTEND, _ASK), (_ASK, _ATTEND), ("norm_1(", "norm_2("), ("norm_2(", "norm_1("))
+_FEED_SECOND = ((f"lambda y: {_ASK}", "self.feed_forward"), ("c, self.feed_forward", f"c, lambda y: {_ASK}"))
 _ATTENDED_EARLY, _ASKED_EARLY = ("(y, y, mask)", "(x, x, mask)"), ("(y, memory", "(a, memory")
 _FED_EARLY = (("c, self", "c, lambda _: self"), ("feed_forward)", "feed_forward(c))"))
 _CAUSAL = "torch.ones(1, y.shape[1], memory.shape[1], dtype=torch.bool).tril()"
@@ -176,7 +169,7 @@ EXERCISE = Exercise(
             ),
             input_added_to_the_second=(
                 "Your answer passes the block's input to the second add & norm. Pass the first one's result instead.",
-                ("a, ask", "x, ask"),
+                ("norm_2(a", "norm_2(x"),
             ),
             one_attention_for_both=(
                 "Your answer uses self_attention for the cross-attention too. Use cross_attention for it.",
@@ -194,15 +187,12 @@ EXERCISE = Exercise(
             second_norm_twice=_slip(("norm_3(", "norm_2(")),
         ),
         *_slips(
-            beside="alone",
+            paired=False,
             masks_inverted=(
                 "Your answer inverts both masks, as torch's modules need. Here, True means `may attend`: drop the ~.",
                 ("y, y, mask", "y, y, None if mask is None else ~mask"),
                 ("memory, memory_mask)", "memory, None if memory_mask is None else ~memory_mask)"),
             ),
-        ),
-        *_slips(
-            paired=False,
             own_causal_mask=(
                 "Your answer creates its own causal mask. Use `mask`, which may forbid other positions too.",
                 ("y, y, mask", "y, y, causal_mask(y.shape[1]).unsqueeze(0)"),
@@ -216,21 +206,18 @@ EXERCISE = Exercise(
                 "Your cross-attention is causal, but the whole source is known from the start. Use only `memory_mask`.",
                 ("memory, memory_mask)", _CROSS_CAUSAL),
             ),
-            cross_attention_to_itself=(
-                "Your cross-attention never uses the memory. Call cross_attention(y, memory, memory_mask).",
-                ("y, memory, memory_mask)", "y, y, mask)"),
-            ),
-            memory_asks=(
-                "Your cross-attention's arguments are swapped. Call cross_attention(y, memory, memory_mask).",
-                ("y, memory, memory_mask)", "memory, y, memory_mask)"),
-            ),
             no_feed_forward=("Your answer has no feed-forward network. Pass it to add_and_norm_3.", (_THIRD, "c")),
             no_residuals=(
                 "Your answer calls the sublayers without their add & norms. Pass each sublayer to its add & norm.",
-                ("self.add_and_norm_1(x, attend)", "attend(x)"),
-                (_SECOND, "ask(a)"),
+                (_FIRST, "self.self_attention(x, x, mask)"),
+                (_SECOND, "self.cross_attention(a, memory, memory_mask)"),
                 (_THIRD, "self.feed_forward(c)"),
             ),
+        ),
+        *alike(
+            "Your cross-attention has the wrong arguments. Call cross_attention(y, memory, memory_mask).",
+            cross_attention_to_itself=_slip_alone(("y, memory, memory_mask)", "y, y, mask)")),
+            memory_asks=_slip_alone(("y, memory, memory_mask)", "memory, y, memory_mask)")),
         ),
         *alike(
             "Your sublayers are in the wrong order. Self-attention comes first, and the feed-forward network last.",
