@@ -629,8 +629,8 @@ check("gpt.loss_without_mask", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now try it, with windows of 25 tokens. Train your model twice, with `causal=True` and with `causal=False`, and test
-# both on text that **neither has seen**. Training both takes about 15 seconds on a CPU.
+# Now try it, with windows of 25 tokens. Train your model twice, with `causal=True` and `causal=False`, and test both on
+# text that **neither has seen**. Training both takes about 15 seconds on a CPU.
 #
 # **Now guess two numbers:** on new text, what is the honest model's mean loss, and what is the cheat's loss at the last
 # position, where it can't copy?

@@ -183,8 +183,8 @@ def count_pairs(words):
 
 # %% [markdown] tags=["reason"]
 # Adding 1 instead of the frequency would make rare names as important as *the*. Pairs across a boundary would create
-# tokens that contain a space. In `a a a` both overlapping pairs count, as in the published algorithm, although you can
-# merge only one of them.
+# tokens with spaces. In `a a a` both overlapping pairs count, as in the published algorithm, although you can merge
+# only one of them.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-count_pairs-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("subwords.count_pairs")
@@ -801,8 +801,8 @@ def the_same_as_gpt_2():
 
 
 # %% [markdown]
-# Your tokenizer can encode every character and preserves every space, with only 256 ids for bytes. The price: scripts
-# that were rare in the training text fall back to single bytes (section 5.3).
+# Your tokenizer can encode every character and preserves every space, with 256 ids for bytes. The price: scripts that
+# were rare in the training text fall back to single bytes (section 5.3).
 #
 # ### 3.3 How large should a vocabulary be?
 #
@@ -915,7 +915,7 @@ check("subwords.windowed_bits", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now take Shakespeare: *your* merges, learned from the words that occur at least twice, encode his lines (the library
+# Now for Shakespeare: *your* merges, learned from the words that occur at least twice, encode his lines (the library
 # applies them much faster), and a small GPT learns from the tokens. It consists of your own parts from lessons 03, 04
 # and 07 if they have passed. All three models read nine tenths of the text three times, and are tested on the last
 # tenth.
@@ -1179,15 +1179,15 @@ def two_ways_to_learn():
 #
 # ## 5. What tokens hide
 #
-# A model sees ids, not letters. That explains three well-known weaknesses of language models. We measure each one with
-# four seeds.
+# A model sees ids, not letters. That explains three well-known weaknesses of language models. We measure each with four
+# seeds.
 #
 # ### 5.1 Letters
 #
 # How many times does *e* occur in a word? You look and count. A model has to memorize how each token is spelled. Give
 # it the best conditions: fit one number for each of the 2,000 tokens (by **least squares**) on nine tenths of
-# Shakespeare's words, each with its number of *e*s. Then test it on the other words. Some of these have only tokens
-# that occur in the nine tenths; others have a new token.
+# Shakespeare's words, each with its number of *e*s. Then test it on the other words. Some have only tokens that occur
+# in the nine tenths; others have a new token.
 
 
 # %% tags=["demo"]

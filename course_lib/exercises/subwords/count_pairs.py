@@ -118,7 +118,7 @@ EXERCISE = Exercise(
         Misconception(
             "last_word_only",
             "Your answer keeps only the last word's count for each pair, because it overwrites the earlier ones. Add "
-            "to them: `+=`.",
+            "to the count with `+=`.",
             _slip((_OLD, "times")),
         ),
         Misconception(
@@ -169,8 +169,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "characters_of_the_word",
-            "Your answer joins a word's tokens and counts pairs of characters. A token may have several: ▁play and "
-            "ing are neighbors, but the letters inside them are not.",
+            "Your answer joins a word's tokens and counts pairs of characters. Count pairs of tokens: ▁play and ing "
+            "are neighbors, but the letters inside them are not.",
             _slip((_PAIRS, "itertools.pairwise(''.join(tokens))")),
         ),
         Misconception(

@@ -124,8 +124,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Turn each token back into its bytes. Some may begin a character: keep them until the rest arrives. A "
-            "decoder from `codecs` does that for you.",
+            "Turn each token back into its bytes. The last ones may be only part of a character: keep them until the "
+            "rest arrives. A decoder from `codecs` does that for you.",
         ),
         Hint(
             "shapes",
@@ -143,8 +143,8 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         *alike(
-            "Your answer returns letters that represent bytes. A letter's index in `letters` is its byte, and the "
-            "bytes are UTF-8.",
+            "Your answer returns letters that represent bytes. Turn them into text: a letter's index in `letters` is "
+            "its byte, and the bytes are UTF-8.",
             letters_kept=_slip((_PRINTED, "token")),
             spaces_alone=_slip((_PRINTED, "token.replace(letters[32], ' ')")),
         ),
@@ -173,7 +173,7 @@ EXERCISE = Exercise(
             alone=True,
         ),
         *alike(
-            "Your answer leaves out strings. Return one for each token, even an empty one, and one for the end.",
+            "Your answer leaves out strings. Return one for each token, even if it is empty, and one for the end.",
             no_last_string=_slip((f"printed.append({_LEFT})", "pass")),
             empty_left_out=_slip(("return printed", "return [text for text in printed if text]"), paired=False),
         ),

@@ -8,10 +8,10 @@ from itertools import pairwise
 
 from torch import Generator
 
-from course_lib.exercises.common import alike, integer
+from course_lib.exercises.common import alike, integer, slips
 from course_lib.exercises.subwords.shared import JoinRule, byte_merges, join_in_a_list, random_source, shuffled_letters
 from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import Callback, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import Callback, Case, Exercise, Hint
 from course_lib.judging.ready_made import TOKENIZERS
 from course_lib.references import subwords as reference
 from course_lib.text import subwords
@@ -141,15 +141,15 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "A string's `encode` gives its bytes, and iterating over bytes gives numbers from 0 to 255: indices of "
-            "`letters`. `join` takes a tuple of tokens and a pair, and returns a tuple. Look pairs up in a dict from "
-            "pairs to ranks.",
+            "`letters`. `join` takes a tuple of tokens and a pair, and returns a tuple. Make a dict from pairs to "
+            "ranks.",
             answers=("characters", "code_points", "chr_of_each_byte", "word_by_word", "last_word_only"),
         ),
         Hint(
             "outline",
-            "Number the pairs, in a dict.\n"
+            "Number the pairs in a dict.\n"
             "For each word, make a tuple with the letter of each byte.\n"
-            "While it has known pairs, merge the one that was learned first.\n"
+            "While the word has known pairs, merge the one that was learned first.\n"
             "Add the word's tokens to the result.",
             answers=("leftmost_pair_first", "last_learned_first", "merged_once", "longest_first", "nothing_merged"),
         ),
@@ -161,20 +161,23 @@ EXERCISE = Exercise(
             code_points=_slip((_BYTES, "letters[ord(character)] for character in word")),
             chr_of_each_byte=_slip(("letters[byte]", "chr(byte)")),
         ),
-        Misconception(
-            "across_words",
-            "Your answer merges across word boundaries. Encode each word separately: GPT-2 splits a text first, so "
-            "*dog.* is never a token.",
-            _slip(("in words", "in [''.join(words)]")),
-        ),
-        Misconception(
-            "spaces_stripped",
-            "Your answer drops spaces. In GPT-2 the space before a word belongs to the word. It is a byte like any "
-            "other.",
-            _slip(("word.encode()", "word.strip().encode()")),
+        *slips(
+            _encode_by_rank,
+            across_words=(
+                "Your answer merges across word boundaries. Encode each word separately, so *dog.* is never a token.",
+                ("in words", "in [''.join(words)]"),
+            ),
+            spaces_stripped=(
+                "Your answer drops spaces. In GPT-2 the space before a word belongs to the word: keep it.",
+                ("word.encode()", "word.strip().encode()"),
+            ),
+            repeated_words_once=(
+                "Your answer includes a repeated word only once. Encode each word as often as it occurs.",
+                ("in words", "in dict.fromkeys(words)"),
+            ),
         ),
         *alike(
-            "Your answer merges the wrong pair first. Merge the one that was learned first, with the smallest rank.",
+            "Your answer merges the wrong pair first. Merge the known pair that was learned first.",
             longest_first=_slip((_KEY, "key=lambda pair: (-len(''.join(pair)), ranks[pair])"), paired=False),
             leftmost_pair_first=_slip((_KEY, "key=lambda pair: 0"), paired=False),
             last_learned_first=_slip((_CHOSEN, "max(known,")),
@@ -185,16 +188,9 @@ EXERCISE = Exercise(
             nothing_merged=_slip((_WHILE, "while known := []:"), paired=False),
         ),
         *alike(
-            "Your answer is not one list with the tokens of all words. Create the list before the loop over the "
-            "words, and add each word's tokens to it.",
+            "Your answer is not one list of all tokens. Create it before the loop, and add the tokens of each word.",
             word_by_word=_slip(("extend(tokens)", "append(list(tokens))")),
             last_word_only=_slip(("found.extend(tokens)", "found = list(tokens)")),
-        ),
-        Misconception(
-            "repeated_words_once",
-            "Your answer includes a repeated word only once. Encode the words in order, each as many times as it "
-            "occurs.",
-            _slip(("in words", "in dict.fromkeys(words)")),
         ),
     ),
     forbidden=(TOKENIZERS,),

@@ -9,20 +9,10 @@ from itertools import pairwise
 
 from torch import Generator
 
-from course_lib.exercises.common import alike
-from course_lib.exercises.subwords.shared import (
-    FEW_LETTERS,
-    GERMAN,
-    PLAY,
-    JoinRule,
-    ids_of,
-    join_in_a_list,
-    pair_counts,
-    random_source,
-    random_words,
-)
+from course_lib.exercises.common import alike, slips
+from course_lib.exercises.subwords import shared
 from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Callback, Case, Exercise, Hint
 from course_lib.judging.ready_made import TOKENIZERS
 from course_lib.text import subwords
 from course_lib.text.subwords import Merge, Pieces
@@ -38,38 +28,27 @@ def _chosen(counts: Mapping[Merge, int], ids: Mapping[str, int]) -> Merge:
     return subwords.most_frequent_pair(counts, ids)
 
 
-_COUNT = Callback("count", pair_counts)
-
-
-_CHOOSE = Callback("choose", _chosen)
-
-
-_JOIN = Callback("join", subwords.join)
-
-
-_NOTHING_LEFT = "when nothing is left to merge"
-
-
-_KNOWN_PIECE = "a token that is there already"
+_STEPS = (Callback("count", shared.pair_counts), Callback("choose", _chosen), Callback("join", subwords.join))
+_NOTHING_LEFT, _KNOWN_PIECE = "when nothing is left to merge", "a token that is there already"
 
 
 def _learn_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     def case(name: str, words: dict[Pieces, int], merges: int, part: str = CORE) -> Case:
-        return Case(name, (words, ids_of(words), merges, _COUNT, _CHOOSE, _JOIN), part=part)
+        return Case(name, (words, shared.ids_of(words), merges, *_STEPS), part=part)
 
-    rng = random_source(generator)
+    rng = shared.random_source(generator)
     if not hidden:
-        yield case("worked example: play, playing, played; four pairs", PLAY, 4)
-        yield case("one pair", PLAY, 1)
-        yield case("none", PLAY, 0)
+        yield case("worked example: play, playing, played; four pairs", shared.PLAY, 4)
+        yield case("one pair", shared.PLAY, 1)
+        yield case("none", shared.PLAY, 0)
         lowest = {tuple("▁low"): 5, tuple("▁lower"): 2, tuple("▁newest"): 6, tuple("▁widest"): 3}
         yield case("the words of the paper", lowest, 8)
         yield case("all words once", {tuple("▁cba"): 1, tuple("▁bca"): 1}, 3)
         yield case("equally frequent: a merged token is younger", {tuple("▁xaxb"): 1, tuple("▁xacb"): 1}, 3)
     else:
-        yield case("German words", random_words(rng, GERMAN.split(), 5), 7)
-        yield case("few letters", random_words(rng, FEW_LETTERS, 5), 4)
-        once = dict.fromkeys(random_words(rng, [word for word in FEW_LETTERS if len(word) > 2], 5), 1)
+        yield case("German words", shared.random_words(rng, shared.GERMAN.split(), 5), 7)
+        yield case("few letters", shared.random_words(rng, shared.FEW_LETTERS, 5), 4)
+        once = dict.fromkeys(shared.random_words(rng, [word for word in shared.FEW_LETTERS if len(word) > 2], 5), 1)
         yield case("few letters, all words once", once, 5)
     a, b, x, y, z = "abxyz" if not hidden else sorted(rng.sample("abcdefghij", 5))
     tied: dict[Pieces, int] = {(x, y): 9, (x, y, b): 2, (y, x): 6, (y, x, a): 2}
@@ -82,17 +61,14 @@ def _learn_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 
 
 _Words = dict[Pieces, int]
-
-
+_Ids = dict[str, int]
+_Pairs = list[Merge]
 _Count = Callable[[_Words], dict[Merge, int]]
+_Choose = Callable[[dict[Merge, int], _Ids], Merge]
+_Join = shared.JoinRule
 
 
-_Choose = Callable[[dict[Merge, int], dict[str, int]], Merge]
-
-
-def _learn_in_rounds(
-    words: _Words, ids: dict[str, int], merges: int, count: _Count, choose: _Choose, join: JoinRule
-) -> list[Merge]:
+def _learn_in_rounds(words: _Words, ids: _Ids, merges: int, count: _Count, choose: _Choose, join: _Join) -> _Pairs:
     learned: list[Merge] = []
     for _ in range(merges):
         counts = count(words)
@@ -109,9 +85,7 @@ def _learn_in_rounds(
 _slip = partial(Edited, _learn_in_rounds)
 
 
-def _learn_by_recursion(
-    words: _Words, ids: dict[str, int], merges: int, count: _Count, choose: _Choose, join: JoinRule
-) -> list[Merge]:
+def _learn_by_recursion(words: _Words, ids: _Ids, merges: int, count: _Count, choose: _Choose, join: _Join) -> _Pairs:
     counts = count(words)
     if merges == 0 or not counts:
         return []
@@ -121,24 +95,21 @@ def _learn_by_recursion(
     return [pair, *_learn_by_recursion(merged, more, merges - 1, count, choose, join)]
 
 
-def _learn_with_own_steps(
-    words: _Words, ids: dict[str, int], merges: int, count: _Count, choose: _Choose, join: JoinRule
-) -> list[Merge]:
-    tokens = [(list(word), times) for word, times in words.items()]
-    known = sorted(ids, key=lambda token: ids[token])
+def _learn_with_own_steps(words: _Words, ids: _Ids, merges: int, count: _Count, choose: _Choose, join: _Join) -> _Pairs:
+    cut, known = list(words.items()), sorted(ids, key=lambda token: ids[token])
     learned: list[Merge] = []
     while len(learned) < merges:
         counts: Counter[Merge] = Counter()
-        for word, times in tokens:
-            for pair in pairwise(word):
+        for tokens, times in cut:
+            for pair in pairwise(tokens):
                 counts[pair] += times
         if not counts:
-            return learned
+            break
         best = min(counts, key=lambda pair: (-counts[pair], known.index(pair[0]), known.index(pair[1])))
         learned.append(best)
         if "".join(best) not in known:
             known.append("".join(best))
-        tokens = [(list(join_in_a_list(tuple(word), best)), times) for word, times in tokens]
+        cut = [(shared.join_in_a_list(tokens, best), times) for tokens, times in cut]
     return learned
 
 
@@ -162,92 +133,67 @@ EXERCISE = Exercise(
     parts={CORE: 2, _KNOWN_PIECE: 1, _NOTHING_LEFT: 1},
     correct=(_learn_in_rounds, _learn_by_recursion, _learn_with_own_steps),
     hints=(
-        Hint(
-            "idea",
-            "Count, choose, merge, and repeat, because every merge changes the counts. Work on copies of the "
-            "arguments, and stop early if no pairs are left.",
-        ),
+        Hint("idea", "Count, choose, merge, and repeat, because every merge changes the counts."),
         Hint(
             "shapes",
-            "`words` is a dict from tuples of tokens to counts. Every round builds a new dict of merged tuples with "
-            "the same counts. `ids` is a dict from tokens to ids, in which a new token gets the next number. Return a "
-            "list of pairs, in the order of merging.",
+            "Every round builds a new dict from merged tuples to the same counts. `ids` is a dict from tokens to ids, "
+            "in which a new token gets the next number. Return a list of pairs, in the order of merging.",
             answers=("times_lost", "words_dropped", "joined_pieces_returned", "ids_from_zero"),
         ),
         Hint(
             "outline",
             "Copy the dict of ids.\n"
             "While you have fewer than `merges` pairs: count the pairs of the words as they are now.\n"
-            "Stop if there are none; an empty dict counts as False.\n"
+            "Stop if there are no pairs; an empty dict counts as False.\n"
             "Choose a pair, store it, and give the merged token the next id unless it has one.\n"
             "Merge the pair in every word, and keep the word's count.",
-            answers=(
-                "counted_once",
-                "nothing_joined",
-                "known_piece_gets_a_new_id",
-                "known_piece_not_listed",
-                "one_id_for_all_joined_pieces",
-            ),
+            answers=("counted_once", "nothing_joined", "known_piece_gets_a_new_id", "known_piece_not_listed"),
         ),
     ),
     misconceptions=(
-        Misconception(
-            "counted_once",
-            "Your answer counts the pairs once and takes the most frequent ones. Every merge creates new neighbors: "
-            "count again in every round.",
-            _slip(
-                (
-                    "= count(words)",
-                    "= {each: n for each, n in counts.items() if each != pair} if learned else count(words)",
-                )
+        *slips(
+            _learn_in_rounds,
+            counted_once=(
+                "Your answer counts the pairs only once. Every merge creates new neighbors: count in every round.",
+                ("= count(words)", "= {p: n for p, n in counts.items() if p != pair} if learned else count(words)"),
+            ),
+            nothing_joined=(
+                "Your answer learns one pair again and again, because the words never change. Merge it in all words.",
+                ("join(tokens, pair)", "tokens"),
+            ),
+            rare_pairs_left_out=(
+                "Your answer stops at pairs that occur only once. Merge them as well, up to `merges` pairs.",
+                ("not counts", "max(counts.values(), default=0) < 2"),
+            ),
+            one_too_many=(
+                "Your answer learns one pair too many. Stop as soon as you have `merges` pairs.",
+                ("range(merges)", "range(merges + 1)"),
+            ),
+            joined_pieces_returned=(
+                "Your answer lists merged tokens. Return the pairs: `aba` may come from (a, ba) or from (ab, a).",
+                ("return learned", "return [''.join(pair) for pair in learned]"),
+            ),
+            choose_not_called=(
+                "Your answer picks one of the most frequent pairs itself. Ties need a rule: call choose(counts, ids).",
+                ("choose(counts, ids)", "max(counts, key=counts.get)"),
             ),
         ),
-        Misconception(
-            "nothing_joined",
-            "Your answer learns the same pair again and again, because the words never change. In every round, merge "
-            "the pair in all words, then count again.",
-            _slip(("join(tokens, pair)", "tokens")),
-        ),
         *alike(
-            "Your answer changes the text after a merge. Keep every word with its count: "
-            "{join(tokens, pair): times for tokens, times in words.items()}.",
+            "Your answer loses words or their counts after a merge. Keep every word, with its own count.",
             times_lost=_slip((": times for", ": 1 for")),
             words_dropped=_slip(("words.items()", "words.items() if join(tokens, pair) != tokens")),
         ),
-        Misconception(
-            "rare_pairs_left_out",
-            "Your answer stops at pairs that occur only once. Merge them as well, up to `merges` pairs.",
-            _slip(("not counts", "max(counts.values(), default=0) < 2")),
-        ),
         *alike(
-            "Your answer gives merged tokens the wrong ids. Continue from the given ids: the next one is len(ids), "
-            "computed in every round.",
+            "Your answer gives merged tokens the wrong ids. In every round, the next id is the current len(ids).",
             ids_from_zero=_slip(("len(ids)", "len(learned) - 1")),
             one_id_for_all_joined_pieces=_slip(("len(ids)", "len(ids) - len(learned) + 1")),
         ),
         *alike(
-            "Your answer is wrong for pairs whose token already has an id. Merge and list them like any other, and "
-            "let the token keep its id: ids.setdefault(token, len(ids)).",
+            "Your answer is wrong for pairs whose token already has an id. List them too, and keep the token's id.",
             known_piece_gets_a_new_id=_slip(("ids.get(token, len(ids))", "len(ids)"), paired=False),
             known_piece_not_listed=_slip(
                 ("learned.append(pair)", "learned += [pair] if ''.join(pair) not in ids else []"), paired=False
             ),
-        ),
-        Misconception(
-            "one_too_many",
-            "Your answer learns one pair too many. Stop as soon as there are `merges` of them.",
-            _slip(("range(merges)", "range(merges + 1)")),
-        ),
-        Misconception(
-            "joined_pieces_returned",
-            "Your answer lists the merged tokens. Return the pairs: `aba` does not show whether it came from (a, ba) "
-            "or (ab, a).",
-            _slip(("return learned", "return [''.join(pair) for pair in learned]")),
-        ),
-        Misconception(
-            "choose_not_called",
-            "Your answer picks one of the most frequent pairs itself. Ties need a rule: call choose(counts, ids).",
-            _slip(("choose(counts, ids)", "max(counts, key=counts.get)")),
         ),
     ),
     forbidden=(TOKENIZERS,),

@@ -124,7 +124,7 @@ EXERCISE = Exercise(
         Misconception(
             "right_piece_first",
             "Your answer breaks ties by the right token's id first. Compare the left tokens' ids first, and the right "
-            "ones' only if those are equal.",
+            "tokens' ids only if those are equal.",
             _slip((_TIE, ", right, left")),
         ),
         Misconception(
@@ -134,8 +134,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "right_piece_ignored",
-            "Your answer takes the first pair in `counts` if several have the same left token. The right token's "
-            "smaller id decides.",
+            "Your answer takes the first pair in `counts` if several have the same left token. Take the right token "
+            "with the smallest id.",
             _slip((_TIE, ", left")),
         ),
         Misconception(

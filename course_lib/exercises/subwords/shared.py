@@ -1,9 +1,9 @@
-"""Helpers for several exercises of lesson 08 use."""
+"""Helpers for several exercises of lesson 08."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import torch
 from torch import Generator
@@ -76,12 +76,26 @@ def shuffled_letters(rng: random.Random) -> list[str]:
     return rng.sample(LETTERS, 256)
 
 
+def learned_merges(words: Mapping[Pieces, int], merges: int) -> list[Merge]:
+    """Pairs learned from words, up to the first token that two pairs make.
+
+    As long as every pair makes a new token, merging the pairs one after another and always merging the one that was
+    learned first give the same result; and both are honest readings of the paper.
+    """
+    return _making_new_tokens(subwords.learn_merges(words, ids_of(words), merges))
+
+
 def byte_merges(texts: Sequence[str], merges: int, letters: Sequence[str] = LETTERS) -> list[Merge]:
     """Byte-level pairs learned from texts, written with these letters, up to the first token that two pairs make."""
+    pairs = ByteLevelVocabulary.learn(texts, merges).merges
+    written = (["".join(letters[byte] for byte in token) for token in pair] for pair in pairs)
+    return _making_new_tokens((left, right) for left, right in written)
+
+
+def _making_new_tokens(pairs: Iterable[Merge]) -> list[Merge]:
     learned: dict[str, Merge] = {}
-    for pair in ByteLevelVocabulary.learn(texts, merges).merges:
-        left, right = ("".join(letters[byte] for byte in token) for token in pair)
-        if left + right in learned:
+    for pair in pairs:
+        if "".join(pair) in learned:
             break
-        learned[left + right] = left, right
+        learned["".join(pair)] = pair
     return list(learned.values())

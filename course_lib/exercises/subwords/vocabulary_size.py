@@ -74,8 +74,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "two_become_one",
-            "You expect the vocabulary to shrink, because two tokens become one. That happens in the *words*. The "
-            "vocabulary keeps both for other words, so each merge adds a token.",
+            "You expect the vocabulary to shrink, because two tokens become one. That happens only in the words. The "
+            "vocabulary keeps both tokens for other words, so each merge adds one.",
             _slip(("+ merges", "- merges")),
         ),
         Misconception(
@@ -96,7 +96,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "two_for_each_pair",
-            "You expect two tokens for each pair. Its two halves are already in the vocabulary: only the merged token "
+            "You expect two new tokens for each pair. Both halves are already in the vocabulary: only the merged token "
             "is new.",
             _slip(("+ merges", "+ 2 * merges")),
         ),
@@ -114,7 +114,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_special_token",
-            "Your answer always counts one special token. GPT-2 has one, others have more: add `special`.",
+            "Your answer always counts one special token. GPT-2 has one, but other tokenizers have more: add "
+            "`special`.",
             _slip(("+ special", "+ 1"), paired=False),
         ),
     ),

@@ -121,17 +121,17 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "`losses` returns one number fewer than its window has tokens, since the first isn't predicted. A "
-            "window's last token is at its beginning plus its length, minus one. One nat is 1 / ln 2 bits; a string's "
-            "`encode` gives its bytes.",
+            "`losses` returns one number fewer than the window has tokens, since the first isn't predicted. A window's "
+            "last token is at its beginning plus its length, minus one. One nat is 1 / ln 2 bits; a string's `encode` "
+            "gives its bytes.",
             answers=("per_character", "in_nats", "times_ln_2", "per_token"),
         ),
         Hint(
             "outline",
-            "Start with one token counted, the first, and 0 nats.\n"
+            "Start with 0 nats and one counted token, the first.\n"
             "For each beginning 0, stride, 2 stride and so on, cut a window of at most `context` tokens.\n"
-            "Work out how many of its tokens are new.\n"
-            "If any are, add that many of its last losses, and mark these tokens as counted.\n"
+            "Work out how many of the window's tokens are new.\n"
+            "If there are any, add that many of its last losses, and mark these tokens as counted.\n"
             "Return the sum in bits, divided by the number of bytes.",
             answers=("overlap_counted_again", "no_overlap", "first_losses", "short_window_dropped", "first_window_cut"),
         ),
@@ -146,7 +146,7 @@ EXERCISE = Exercise(
         Misconception(
             "first_losses",
             "Your answer takes the first losses of each window, which you have counted already. The new tokens are at "
-            "its end.",
+            "its end, so take the last losses.",
             _slip((_NEW, "[:new]")),
         ),
         Misconception(
@@ -157,8 +157,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "short_window_dropped",
-            "Your answer drops the last window if it is shorter than `context`. Its tokens belong to the text: keep "
-            "it.",
+            "Your answer drops the last window if it is shorter than `context`. Keep it: its tokens belong to the "
+            "text.",
             _slip((_WINDOWS, "range(0, max(len(ids) - context, 0) + 1, stride)"), paired=False),
         ),
         Misconception(

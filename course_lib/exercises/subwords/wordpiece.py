@@ -8,7 +8,7 @@ from functools import partial
 
 from torch import Generator
 
-from course_lib.exercises.common import alike
+from course_lib.exercises.common import alike, slips
 from course_lib.exercises.subwords.shared import random_source
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
@@ -124,100 +124,75 @@ EXERCISE = Exercise(
     cases=_wordpiece_cases,
     correct=(_cut_from_the_left, _cut_by_recursion, _cut_by_pattern),
     hints=(
-        Hint(
-            "idea",
-            "Always take the longest token that fits at the start of the rest. Try the whole rest, then one character "
-            "less, and so on. If not even one character fits, the whole word is unknown.",
-        ),
+        Hint("idea", "Take the longest token that fits at the start of what is left. If none fits, give up the word."),
         Hint(
             "shapes",
-            "The input is one word, the result a list of strings. Every token but the word's first has `##` before "
-            "it, in the vocabulary and in the result, so add it before you look the token up. It does not count "
-            "toward the word's characters.",
-            answers=(
-                "looked_up_without_mark",
-                "mark_put_afterwards",
-                "marks_dropped",
-                "mark_counted",
-                "unknown_as_a_string",
-            ),
+            "Every token except the word's first has `##` before it, in the vocabulary and in the result, so add `##` "
+            "before you look the token up. It isn't part of the word, so don't count its characters.",
+            answers=("looked_up_without_mark", "mark_put_afterwards", "marks_dropped", "mark_counted"),
         ),
         Hint(
             "outline",
-            "Keep the position where the rest begins, starting at 0.\n"
-            "Try all of what is left of the word, with the marker if the position is not 0, and shorten it until it is "
-            "known.\n"
-            "If it becomes empty, return the unknown token alone.\n"
-            "Otherwise keep it and move the position past it; stop at the end of the word.",
+            "Keep the position where the rest of the word begins, starting at 0.\n"
+            "Try the whole rest, with the marker if the position is not 0, and shorten it until it is a known token.\n"
+            "If nothing is left to try, return only the unknown token.\n"
+            "Otherwise keep the token and move the position past it; stop at the end of the word.",
             answers=("one_unknown_character", "beginning_kept", "stops_where_stuck", "goes_back", "from_the_end"),
         ),
     ),
     misconceptions=(
         *alike(
-            "Your answer does not take the longest token that fits. Try all of what is left of the word first, then "
-            "one character less, and so on.",
+            "Your answer does not take the longest token. Try the whole rest first, then one character less.",
             shortest_first=_slip(("max(", "min(")),
             first_in_the_list=_slip(
                 ("max(fitting)", "min(fitting, key=lambda end: tokens.index(marker + word[begin:end]))"), paired=False
             ),
         ),
         Misconception(
-            "from_the_end",
-            "Your answer starts from the end of the word. Start from its beginning.",
-            _from_the_end,
+            "from_the_end", "Your answer starts from the end of the word. Start from its beginning.", _from_the_end
         ),
         Misconception(
             "goes_back",
-            "Your answer goes back and tries a shorter token when the longest one leads nowhere. WordPiece never goes "
-            "back: if no token fits next, the word is ['[UNK]'].",
+            "Your answer goes back and tries shorter tokens when no token fits next. Return ['[UNK]'] at that point.",
             Edited(
                 _cut_by_recursion,
-                (
-                    "return None if following is None else [token, *following]",
-                    "if following is not None:\n                    return [token, *following]",
-                ),
+                ("return None if following is None else", "if following is None: continue\n                return"),
             ),
         ),
         *alike(
-            "Your answer looks up tokens without ##, so it finds tokens that begin words. After the first token, only "
-            "tokens with ## fit: look up '##' + text.",
+            "Your answer looks up tokens without ##. After the first token, look up '##' + text.",
             looked_up_without_mark=_slip(('"##" if begin else ""', '""')),
             mark_put_afterwards=_slip(("if marker + word", "if word"), paired=False),
         ),
-        Misconception(
-            "marks_dropped",
-            "Your answer leaves out the ## of the tokens. Keep it: `##ing` and `ing` are two entries in the "
-            "vocabulary.",
-            _slip(("(marker + word", "(word")),
-        ),
         *alike(
-            "Your answer keeps tokens even if no token fits next. WordPiece gives up on the whole word: return just "
-            "['[UNK]'].",
-            one_unknown_character=_slip(
-                (_STUCK, 'found.append("[UNK]")\n            begin += 1\n            continue')
-            ),
+            "Your answer keeps tokens when no token fits next. Return just ['[UNK]'] for the whole word.",
+            one_unknown_character=_slip((_STUCK, 'found.append("[UNK]"); begin += 1; continue')),
             beginning_kept=_slip((_STUCK, 'return [*found, "[UNK]"]')),
             stops_where_stuck=_slip((_STUCK, "return found")),
         ),
         *alike(
-            "Your answer marks an unknown word differently. Return a list with BERT's unknown token: ['[UNK]'].",
+            "Your answer returns something else for an unknown word. Return BERT's unknown token in a list: ['[UNK]'].",
             unknown_as_a_string=_slip((_STUCK, 'return "[UNK]"')),
             other_unknown=_slip((_STUCK, 'return ["<unk>"]')),
         ),
-        Misconception(
-            "single_characters_left_out",
-            "Your answer never tries a token of a single character. Include it: the smallest end is begin + 1.",
-            _slip(("begin + 1", "begin + 2")),
-        ),
-        Misconception(
-            "mark_counted",
-            "Your answer counts the ## of a token, so it skips two characters. Move on by the characters taken from "
-            "the word.",
-            _slip(("begin = end", "begin = end + len(marker)")),
+        *slips(
+            _cut_from_the_left,
+            marks_dropped=(
+                "Your answer drops the ## of the tokens. Keep it: `##ing` and `ing` are two different tokens.",
+                ("(marker + word", "(word"),
+            ),
+            single_characters_left_out=(
+                "Your answer never tries a token of a single character. Try those too: the smallest end is begin + 1.",
+                ("begin + 1", "begin + 2"),
+            ),
+            mark_counted=(
+                "Your answer counts the ## of a token, so it skips two characters of the word. Don't count the ##.",
+                ("begin = end", "begin = end + len(marker)"),
+            ),
         ),
         Misconception(
             "lower_case",
-            "Your answer lowercases the word. Don't: a capital is a different character.",
+            "Your answer lowercases the word. Keep capitals: they are different characters.",
             _slip(("begin = 0", "begin, word = 0, word.lower()"), paired=False),
         ),
     ),
