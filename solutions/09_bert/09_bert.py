@@ -585,7 +585,7 @@ def how_well_it_guesses():
 # ### Exercise 4 · Does it follow?
 # `bert.sentence_pairs` · 3 points (2 for the pairs, 1 for the next one drawn) · about 12 minutes
 #
-# Go through the texts, and through the neighbors in each. Pair number $k$ keeps its second sentence where `chances[k]`
+# Go through the texts, and through each text's neighbors. Pair number $k$ keeps its second sentence where `chances[k]`
 # < 0.5; otherwise `others[k]` replaces it. The label is 0 where the second sentence follows the first in the text, even
 # if it was drawn by chance, and 1 where it doesn't.
 
@@ -1442,8 +1442,8 @@ def does_fine_tuning_pay():
 
 # %% [markdown]
 # With 200 labels, fine-tuning doesn't help: the probe already gets most training texts right, so the rest is mostly
-# noise. With all labels, it gains about a point. Is that more than luck? The standard error of an accuracy of 91 % on
-# 600 texts is $\sqrt{0.91 \cdot 0.09 / 600}$, or 1.2 points.
+# noise. With all labels, it gains less than a point. Is that luck? The standard error of an accuracy of 91 % on 600
+# texts is $\sqrt{0.91 \cdot 0.09 / 600}$, or 1.2 points.
 #
 # ### Exercise 9 · In your own words: does it pay?
 # `bert.does_it_pay` · 2 points, read by a person · about 12 minutes

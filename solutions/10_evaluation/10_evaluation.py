@@ -1532,7 +1532,7 @@ def greedy_against_beams():
 # `evaluation.pairwise_accuracy` · 4 points (2 for the values, 2 for ties) · about 20 minutes
 #
 # Return the share of pairs for which people and the metric give the same answer. People prefer the higher grade, or
-# neither; the metric the higher score, or neither if the two are at most `tolerance` apart.
+# neither; the metric prefers the higher score, or neither if the two are at most `tolerance` apart.
 
 # %% [markdown] tags=["fine-print"]
 # Any two different translations make one pair. People's grades tie only if they are equal. There are at least two
@@ -1787,8 +1787,8 @@ for name, errors in marks.items():
 # You can do well on any test if you have read it. Large models are trained on much of the public web, and public tests are
 # on it. The score doesn't reveal this **contamination**.
 #
-# Two small models of everyday captions have the same seed and 1,200 captions each. The second model's include 100 from
-# the test. *Predict first:* the first model has a perplexity of 20 on those 100. What is the second model's?
+# Two small models of everyday captions have the same seed and 1,200 captions each. The second model's captions include
+# 100 from the test. *Predict first:* the first model has a perplexity of 20 on those 100. What is the second model's?
 
 # %%
 perplexity_of_what_was_read = None

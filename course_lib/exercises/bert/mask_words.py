@@ -122,7 +122,7 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Choose a position if `chance` is below 0.15 and it is not special.\n"
-            "Work out its new id: the mask if `fate` is below 0.8, another token below 0.9, otherwise the token "
+            "Work out the new id: the mask if `fate` is below 0.8, another token below 0.9, otherwise the token "
             "itself.\n"
             "Use the new id at the chosen positions, and the old id everywhere else.\n"
             "Set the labels to the ids at the chosen positions, and to -100 everywhere else.",

@@ -149,7 +149,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "large_chance_stays",
-            "Your answer keeps the second sentence at high chances. Keep it where the chance is below 0.5.",
+            "Your answer keeps the second sentence if the chance is high. Keep it if the chance is below 0.5.",
             _slip(("chance < 0.5", "chance >= 0.5")),
         ),
         *alike(

@@ -115,7 +115,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_word_at_least",
-            "Your answer treats a hypothesis without words as if it had one. Return 0.",
+            "Your answer treats a hypothesis without words as if it had one word. Return 0.",
             _slip((_LENGTHS, "c, r = max(hypothesis_length, 1)"), paired=False),
             alone=True,
         ),

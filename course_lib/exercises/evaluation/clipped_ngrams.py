@@ -133,8 +133,8 @@ EXERCISE = Exercise(
             "Write a small function that counts the n-grams of a list of words.\n"
             "Combine the counts of all references, keeping the larger count of each n-gram.\n"
             "Count the n-grams of the hypothesis.\n"
-            "Take the smaller of the two counts for each n-gram; their sum is `matched`. The sum over the hypothesis "
-            "alone is `total`.",
+            "Take the smaller of the two counts for each n-gram; their sum is `matched`. The number of n-grams in the "
+            "hypothesis is `total`.",
             answers=("not_clipped", "first_reference_only", "best_reference", "references_added"),
         ),
     ),
@@ -151,7 +151,7 @@ EXERCISE = Exercise(
             matches_added_up=_slip((_MATCHED, f"sum({_OF_EACH})"), paired=False),
         ),
         *alike(
-            "Your answer does not clip. Count an n-gram as often as both the hypothesis and a reference have it.",
+            "Your answer counts some n-grams too often. Take the smaller of the two texts' counts.",
             not_clipped=_slip((_MATCHED, "sum(gram in allowed for gram in found)")),
             reference_words_counted=_slip((_MATCHED, "sum(allowed[gram] for gram in said)")),
         ),
