@@ -3,7 +3,7 @@
     python -m benchmarks.lessons [LESSON ...] [--json FILE]
 
 Counted is what its kernel and that kernel's own processes compute, waiting left out, with one thread each and without a
-network. A lesson may take two minutes, and all of them fifteen.
+network. A lesson may take 90 seconds, and all of them ten minutes.
 """
 
 from __future__ import annotations
