@@ -135,8 +135,8 @@ check("primer.last_words", hidden=True)
 # ## 2. Sums and means take a dimension away
 #
 # `x.sum(dim=1)` adds up along dimension 1: `[3, 4, 2]` becomes `[3, 2]`. `mean`, `amax` (the largest) and `any` do the
-# same to the shape. `dim` names the dimension that *goes*, not the one that stays; -1 is the last one. (`max` with a
-# `dim` returns two tensors: the largest numbers and their indices.)
+# same to the shape. `dim` names the dimension that *goes*, not the one that stays; -1 is the last dimension. (`max`
+# with a `dim` returns two tensors: the largest numbers and their indices.)
 #
 # Without `dim`, all dimensions go, and one number of shape `[]` is left. With `keepdim=True`, the dimension stays, with
 # size 1; section 3 needs that.
@@ -261,7 +261,7 @@ print(torch.tensor([2, 0, 2]).unsqueeze(-1) == torch.arange(4))
 # `primer.bags_of_words` · 2 points · about 8 minutes
 #
 # A **vocabulary** is a list of words, and a word's index in it is its **id**. A **bag of words** says how often each
-# word of the vocabulary occurs in a sentence. Make one for every sentence. (Summing booleans counts the True ones.)
+# word of the vocabulary occurs in a sentence. Make a bag for every sentence. (Summing booleans counts the True ones.)
 #
 # Shapes: `ids` is an integer tensor `[sentences, words]`, `vocab_size` is an int, the result is an integer tensor
 # `[sentences, vocab_size]`.
@@ -609,7 +609,7 @@ print(torch.tensor([10, 11, 12])[order])
 # `primer.split` · 1 point · about 5 minutes
 #
 # Put the examples and their labels in the given order. The last `tested` examples are the test set; the others are for
-# training. Each set has at least one.
+# training. Each set has at least one example.
 #
 # Shapes: `x` is `[examples, features]`; `labels` and `order` are integer tensors `[examples]`; the result is a tuple
 # `(x_training, labels_training, x_test, labels_test)`.

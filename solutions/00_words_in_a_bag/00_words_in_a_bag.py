@@ -618,9 +618,9 @@ def meow_among_longer_and_longer_neighbours():
 # ### Exercise 5 · Predict: which sentences look alike?
 # `words_in_a_bag.same_vector` · 2 points · about 10 minutes
 #
-# Write your prediction as a function. Given two sentences, and nothing else, say whether mean pooling gives them the
-# same vector **whatever the embeddings are**. You don't need torch. If your prediction is wrong, the check says what
-# you assumed and why it isn't so.
+# Write your prediction as a function. Given two sentences, say whether mean pooling gives them the same vector
+# **whatever the embeddings are**. You don't need torch. If your prediction is wrong, the check says what you assumed
+# and why it isn't so.
 #
 # `first` and `second` are strings of one or more lower-case words, separated by single spaces. The result is True or
 # False.
@@ -685,7 +685,7 @@ def two_walks_one_end():
 
 
 # %% [markdown]
-# Here is the bag itself: *how often* each word occurs. The first two rows are equal; the third has different counts.
+# Here is the bag: *how often* each word occurs. The first two rows are equal; the third has different counts.
 
 
 # %% tags=["demo"]
@@ -708,7 +708,7 @@ def bags_as_rows_of_counts():
 # ## 7. A classifier
 #
 # The simplest text classifier has three parts: an embedding, mean pooling, and a linear layer that turns the mean into
-# one number for each class. These are the **logits**, and the largest one wins.
+# one number for each class. These are the **logits**, and the class with the largest logit wins.
 #
 # $$\text{logits} = W\,\frac{1}{n}\sum_{j=1}^{n} w_j + b$$
 #
@@ -720,10 +720,10 @@ def bags_as_rows_of_counts():
 # ### Exercise 6 · A bag that learns
 # `words_in_a_bag.train_bag` · 4 points (3 for the values, 1 in double precision) · about 25 minutes
 #
-# Train the classifier. `bag_logits`, in the cell below, computes its logits. Copy the three parameters, and use one
-# `torch.optim.Adam` with the learning rate `rate`. Each row of `orders` is an epoch: it lists all examples in that
-# epoch's order. Cut it into batches of `batch_size`; the last one may be smaller. For each batch, take one step on its
-# mean cross-entropy.
+# Train the classifier. `bag_logits`, in the cell below, computes the classifier's logits. Copy the three parameters,
+# and use one `torch.optim.Adam` with the learning rate `rate`. Each row of `orders` is an epoch: it lists all examples
+# in that epoch's order. Cut it into batches of `batch_size`; the last one may be smaller. For each batch, take one step
+# on its mean cross-entropy.
 #
 # Return the trained parameters as a list and, for each epoch, the mean loss over its examples: record each batch's loss
 # before its step, and weight every example equally. (In a mean of the batch means, a small last batch would count too
@@ -837,9 +837,8 @@ check("words_in_a_bag.accuracy", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# An accuracy of 90 %: is that good? You can't tell. If nine out of ten emails are not spam, a program that answers *not
-# spam* without looking also reaches 90 %. Always ask for the **majority baseline**: the accuracy of always giving the
-# most frequent answer.
+# Is an accuracy of 90 % good? If nine out of ten emails are not spam, a program that answers *not spam* without looking
+# also reaches 90 %. Always ask for the **majority baseline**: the accuracy of always giving the most frequent answer.
 #
 # Be fair: take the most frequent answer in the *training* data, because you mustn't look at the test labels beforehand.
 # Measure the accuracy on the *test* set, as for any model.
@@ -983,7 +982,8 @@ def trained(vocabulary, training, epochs):
 
 # %% [markdown]
 # How many epochs? We save the test set for the end, and use 300 of the training sentences for **validation**. **Predict
-# first:** after how many epochs does the bag do best on those: 1, 2, 3, 5, 8 or 12? What does the loss do meanwhile?
+# first:** after how many epochs does the bag do best on these 300: 1, 2, 3, 5, 8 or 12? What does the loss do
+# meanwhile?
 
 # %%
 best_epochs = None
@@ -1068,7 +1068,7 @@ def three_tasks():
 # - On **real reviews**, the bag is far above the majority baseline, far from perfect, and better on its training set.
 #   That gap is **overfitting**: some of what it learned is true only of the training sentences.
 #
-# Now read the mistakes. Here are the six that the bag was surest of.
+# Now read the mistakes. Here are the six mistakes that the bag was surest of.
 
 
 # %% tags=["demo"]

@@ -380,8 +380,8 @@ for whose, values in (("the slide", french), ("right", source)):
 # - the **key** $k$: what can I be found by?
 # - the **value** $v$: what do I hand over when I am found?
 #
-# Think of a library. Your query is compared with the title on the spine of each book (the key), but what you take home
-# is what is written inside (the value). Every item has one key and one value.
+# Think of a library. Your query is compared with the title on the spine of each book (the key), but you take home what
+# is written inside (the value). Every item has one key and one value.
 #
 # We will take one example apart, number by number. We have written *die Katze* and want the next word. The queries are
 # the German words so far; the keys and values are the three English words:
@@ -779,7 +779,7 @@ print("softmax(scores / 2), S1's formula\n", torch.softmax(slide_scores / 2, dim
 # %% [markdown]
 # ## 4. Why divide by √d?
 #
-# In the tiny example above, a wrong divisor changes little: the same words win. What does it change at
+# In the tiny example above, a wrong divisor changes little: the same words win. What does a wrong divisor change at
 # $d_\text{head} = 64$?
 #
 # ### 4.1 The variance of a dot product
@@ -1196,9 +1196,9 @@ def which_divisor_learns():
 
 # %% [markdown]
 # Without the division, learning depends on the random start: with one start, the loss falls soon enough; with another,
-# it has hardly begun to fall when all other runs are done. Its path is always jerky. The root learns first with every
-# seed. Dividing by $d$ is slower than the root, but reliable. And `nn.Linear`'s smaller initial weights undo part of
-# the damage: the size of the scores matters, and the divisor is one way to set it. Scaling gives **every query about
+# it has hardly begun to fall when all other runs are done. The loss always falls in jerks. The root learns first with
+# every seed. Dividing by $d$ is slower than the root, but reliable. And `nn.Linear`'s smaller initial weights undo part
+# of the damage: the size of the scores matters, and the divisor is one way to set it. Scaling gives **every query about
 # the same gradient, at every width**, so one learning rate and one initialization suit heads of 2 and of 1024
 # components.
 #
@@ -1207,9 +1207,9 @@ def which_divisor_learns():
 #
 # A friend trains a transformer with $d_\text{head} = 64$ but has left out the division. "Then no gradient gets through,
 # and it learns nothing", says a second friend. "It is only a constant; the weights will make up for it", says a third.
-# You have measured what happens. In three to six sentences: what does leaving out the division do to the scores, to
-# alpha, and to the gradients of different queries at the start of training? Who is right about the training? And why is
-# dividing by $d_\text{head}$ wrong too?
+# In three to six sentences: what does leaving out the division do to the scores, to alpha, and to the gradients of
+# different queries at the start of training? Who is right about the training? And why is dividing by $d_\text{head}$
+# wrong too?
 #
 # Learning on your own? Once you have written yours,
 # `solution("attention.why_scale")` in a new cell shows one good answer and what earns points.
@@ -1335,7 +1335,7 @@ def the_way_back():
 #
 # Fewer steps need not mean less time: attention compares all $n^2$ pairs. On a device that does thousands of
 # multiplications at once, that work hardly matters, but waiting does. On a laptop's processor, the work soon matters.
-# So measure the time **on your own machine**. Guess first: at 64 words, how many times as fast as the RNN is attention?
+# Measure the time **on your own machine**. Guess first: at 64 words, how many times as fast as the RNN is attention?
 
 # %%
 times_as_fast_at_64 = None  # a number; below 1 if you think attention is slower

@@ -175,8 +175,7 @@ show.matrices(
 # **lower** triangle, diagonal included.
 #
 # Others write masks differently. A mask may be **additive**: 0 where a query may attend and $-\infty$ where it may not,
-# to be added to the scores. And in some PyTorch modules, True means "may **not** attend". Read the documentation each
-# time.
+# to be added to the scores. And in some PyTorch modules, True means "may **not** attend". Read the documentation.
 
 # %% [markdown] tags=["slides"]
 # S2's decoder reads this sentence (its slides spell the verb *tantze*; it is *tanzte*, from *tanzen*). S0 uses PyTorch's
@@ -318,8 +317,8 @@ print("-1e9 in half precision:", torch.tensor(-1e9).half())
 # `nan`, which spreads through the whole model at the next training step. With $-10^9$, the row attends evenly to
 # exactly the tokens that it mustn't see. (And half precision can't represent $-10^9$ at all.)
 #
-# Such rows do occur, in padding and in empty sentences. So let's agree: **a query that may attend to nothing gets
-# weights of 0**, and its output is the zero vector.
+# Such rows do occur, in padding and in empty sentences. Let's agree: **a query that may attend to nothing gets weights
+# of 0**, and its output is the zero vector.
 #
 # ### Exercise 2 · Masked weights
 # `masking.masked_weights` · 4 points · about 15 minutes
@@ -675,8 +674,8 @@ def does_the_past_notice():
 # sentences, with small numbers in them.
 #
 # Now repeat the experiment by hand. Replace the last token, then paint the mask: a token that you let look ahead
-# notices the change. Does a token that only looks at *that* token notice as well? And what changes when the mask
-# multiplies the scores?
+# notices the change. Does a token that only looks at *that* token notice as well? What changes when the mask multiplies
+# the scores?
 
 # %% tags=["demo"]
 show.mask_painter(tokens, x_b, torch.tensor([-5.0, 1.0]))
@@ -693,7 +692,7 @@ show.mask_painter(tokens, x_b, torch.tensor([-5.0, 1.0]))
 # `masking.why_decoder` · 2 points, read by a person · about 10 minutes
 #
 # Why does the decoder's self-attention need a causal mask in training, and why doesn't the encoder's? And would the
-# cross-attention from German queries to English keys need one? Write three to six sentences.
+# cross-attention from German queries to English keys need a causal mask? Write three to six sentences.
 #
 # Learning on your own? Once you have written yours,
 # `solution("masking.why_decoder")` in a new cell shows one good answer and what earns points.
@@ -812,8 +811,8 @@ def one_mask_for_each_length():
 
 
 # %% [markdown]
-# Padding is masked as a *key*. As a query, it still attends to something, but the loss ignores its outputs. Masking
-# padding as a query too would only give you fully masked rows.
+# Padding is masked where it is a *key*. As a query, it still attends to something, but the loss ignores its outputs.
+# Masking padding as a query too would only give you fully masked rows.
 #
 # ### 5.2 Packing
 #

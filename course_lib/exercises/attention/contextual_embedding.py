@@ -85,8 +85,8 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "context_ignored",
-            "Your answer is the word's own embedding, unchanged. Average over every word of the sentence, weighted by "
-            "the softmax of its dot product with this word.",
+            "Your answer is the word's own embedding, unchanged. Average over all words of the sentence, each "
+            "weighted by the softmax of its dot product with this word.",
             lambda embeddings, position: embeddings[position].clone(),
         ),
         Misconception(

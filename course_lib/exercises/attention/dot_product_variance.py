@@ -108,8 +108,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "products_not_summed",
-            "Your answer uses the products of single components. Sum them over d_head first, to get one dot product "
-            "per sample.",
+            "Your answer uses the products of single components. Sum the products over d_head first, to get one dot "
+            "product per sample.",
             _slip((_DOTS, "q * k")),
         ),
         Misconception(

@@ -116,7 +116,7 @@ EXERCISE = Exercise(
         *wrong_divisors(_attended),
         *_slips(
             unscaled_softmax=(
-                "Your answer takes the softmax of the unscaled scores. Divide them by √d_head first.",
+                "Your answer takes the softmax of the unscaled scores. Divide the scores by √d_head first.",
                 (" / math.sqrt(d_head)", ""),
             ),
             multiplied=(

@@ -111,8 +111,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "distance",
-            "Your answer is the Euclidean distance between queries and keys. Use the dot product, which is large "
-            "where they are similar.",
+            "Your answer is the Euclidean distance between queries and keys. Use the dot product, which is large for "
+            "similar vectors.",
             lambda q, k: (q.unsqueeze(-2) - k.unsqueeze(-3)).pow(2).sum(-1).sqrt(),
         ),
         Misconception(

@@ -98,7 +98,7 @@ EXERCISE = Exercise(
         Misconception(
             "zero_off_the_diagonal",
             "Your answer is 0 off the diagonal, as for a sigmoid. The weights sum to 1, so raising one score lowers "
-            "the others: put -alpha_i alpha_j there.",
+            "the other weights: put -alpha_i alpha_j off the diagonal.",
             _slip(("return jacobian", "return torch.diag_embed(jacobian.diagonal(dim1=-2, dim2=-1))")),
         ),
         Misconception(
@@ -120,7 +120,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "plus_instead_of_minus",
-            "Your answer adds alpha_i alpha_j. Subtract it: raising one score takes weight away from the others.",
+            "Your answer adds alpha_i alpha_j. Subtract that product: raising one score takes weight away from the "
+            "other keys.",
             _slip(("- product", "+ product")),
         ),
         Misconception(

@@ -99,7 +99,7 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Find the largest score of each row: take the maximum over the last dimension, keeping the dimension.\n"
-            "Subtract it from the row and take `exp`.\n"
+            "Subtract that score from the row and take `exp`.\n"
             "Sum each row, keeping the dimension.\n"
             "Divide.",
         ),
@@ -129,7 +129,7 @@ EXERCISE = Exercise(
             ),
             largest_never_below_zero=(
                 "Your answer is NaN where all scores of a row are far below 0: it subtracts 0 there, as if your "
-                "search for the maximum started at 0. Subtract the row's largest score: amax.",
+                "search for the maximum started at 0. Subtract the row's largest score, from amax.",
                 (_LARGEST, f"{_LARGEST}.clamp(min=0)"),
             ),
             one_sum_for_everything=(

@@ -142,7 +142,7 @@ EXERCISE = Exercise(
                 (" / math.sqrt(x.shape[-1])", ""),
             ),
             softmax_over_the_batch=(
-                "Your answer takes the softmax over the batch (dim=0). Take it over the tokens: dim=-1 of the scores.",
+                "Your answer takes the softmax over the batch (dim=0). Take the softmax over the tokens: dim=-1.",
                 (SOFTMAX, "torch.softmax(masked, dim=0)"),
             ),
             weighted_mean=(
@@ -182,7 +182,7 @@ EXERCISE = Exercise(
                 ("        scaled =", "        mask = mask & (x != 0).any(dim=-1)\n        scaled ="),
             ),
             weights_returned=(
-                "Your answer returns the weights. Use them to average the tokens: sum alpha times x over the tokens.",
+                "Your answer returns the weights. Average the tokens with these weights: sum alpha times x.",
                 (_AVERAGED, "alpha"),
             ),
             first_words_counted=(

@@ -145,7 +145,7 @@ EXERCISE = Exercise(
                 (_DIFFERS, "differs.all(dim=-1)"),
             ),
             inverted=(
-                "Your result is True where nothing changes. Make it True where an output sees the token.",
+                "Your result is True where nothing changes. Make the result True where an output sees the token.",
                 ("return seen", "return ~seen"),
             ),
             numbers=(
@@ -156,7 +156,7 @@ EXERCISE = Exercise(
         *_slips_alone(
             scaled=(
                 "Your answer multiplies a token by a number, or sets it to 0, which doesn't change a token of zeros. "
-                "Replace it with random numbers.",
+                "Replace the token with random numbers.",
                 (_OTHER, "0"),
             ),
             one_component_changed=(

@@ -123,9 +123,9 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Get the lowest finite number of the scores' dtype from `torch.finfo`.\n"
-            "Fill the scores with it where the mask is False, in a copy.\n"
+            "Fill a copy of the scores with that number where the mask is False.\n"
             "Take the softmax over the keys. A row that allows nothing comes out uniform.\n"
-            "Multiply by the mask: that row becomes 0, and the others don't change.",
+            "Multiply by the mask: that row becomes 0, and other rows don't change.",
             answers=(
                 *("nan_where_nothing_is_allowed", "nan_repaired_afterwards", "zero_times_infinity", "exp_overflows"),
                 *("uniform_where_nothing_is_allowed", "uniform_by_addition_where_nothing_is_allowed"),

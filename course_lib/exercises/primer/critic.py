@@ -132,8 +132,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "relu_at_the_end",
-            "Your answer applies the ReLU after the second layer, so no logit can be negative. Put it between the two "
-            "layers.",
+            "Your answer applies the ReLU after the second layer, so no logit can be negative. Put the ReLU between "
+            "the two layers.",
             _slip((_RELU, "first"), ("return logits", "return torch.relu(logits)")),
         ),
         Misconception(

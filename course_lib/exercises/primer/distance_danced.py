@@ -74,8 +74,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "A step is a cat's position now minus its position one beat earlier. Two slices give you both: every beat "
-            "but the first, and every beat but the last.",
+            "A step is a cat's position now minus its position one beat earlier. Two slices give you all of these "
+            "positions: every beat but the first, and every beat but the last.",
         ),
         Hint(
             "shapes",

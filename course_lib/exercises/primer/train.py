@@ -178,7 +178,7 @@ EXERCISE = Exercise(
                 ("torch.stack(losses)", "[float(loss) for loss in losses]"),
             ),
             one_step=(
-                "Your answer returns after one step: is the return inside the loop? Move it after the loop.",
+                "Your answer returns after one step: is the return inside the loop? Move the return after the loop.",
                 ("range(steps)", "range(1)"),
             ),
             uphill=(

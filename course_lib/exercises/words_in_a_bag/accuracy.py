@@ -164,7 +164,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "double_precision",
-            "Your answer is in double precision, float64. Convert it to float32 with .float().",
+            "Your answer is in double precision, float64. Convert the result to float32 with .float().",
             _slip((".float()", ".double()")),
         ),
     ),

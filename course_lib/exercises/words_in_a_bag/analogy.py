@@ -141,7 +141,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "raw_words",
-            "Your answer compares the target with unscaled vectors. Compare it with vectors of length 1.",
+            "Your answer compares the target with unscaled vectors. Compare the target with vectors of length 1.",
             _lone(("unit @ target", "table @ target")),
         ),
         Misconception(

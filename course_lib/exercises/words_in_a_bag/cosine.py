@@ -88,8 +88,8 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "dot_product",
-            "Your answer is the dot product alone, so longer vectors score higher. Divide it by both lengths, |a| and "
-            "|b|.",
+            "Your answer is the dot product alone, so longer vectors score higher. Divide the dot product by both "
+            "lengths, |a| and |b|.",
             _slip((" / (lengths * lengths[i])", "")),
         ),
         Misconception(

@@ -96,7 +96,7 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "`torch.bincount` counts how often 0, 1, 2, ... occur among labels. Always predict the index of the "
-            "largest count. Use only the training labels to find it.",
+            "largest count. Use only the training labels to find that label.",
         ),
     ),
     misconceptions=(
@@ -162,13 +162,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "the_label_itself",
-            "Your answer is the most frequent label. Return how often it is right on the test set, a share from 0 to "
-            "1.",
+            "Your answer is the most frequent label. Return how often that label is right on the test set, a share "
+            "from 0 to 1.",
             _slip(("test_labels ==", ""), (".float().mean()", "")),
         ),
         Misconception(
             "number_of_right_ones",
-            "Your answer is the number of correct predictions. Divide it by the number of test labels.",
+            "Your answer is the number of correct predictions. Divide that number by the number of test labels.",
             _slip((".mean()", ".sum()")),
         ),
         Misconception(

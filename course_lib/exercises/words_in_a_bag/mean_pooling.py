@@ -48,8 +48,8 @@ _slip = partial(Edited, bags.mean_pooling)
 _slips = partial(slips, bags.mean_pooling)
 _QUOTIENT = "total / count.clamp(min=1)"
 _NAN = (
-    "Your answer is NaN for a sentence without words: 0 / 0 is NaN, and so is the mean of nothing. Divide by 1 there, "
-    "for example with clamp(min=1), to get zeros."
+    "Your answer is NaN for a sentence without words: 0 / 0 is NaN, and so is the mean of nothing. Divide by 1 for "
+    "such a sentence, for example with clamp(min=1), to get zeros."
 )
 
 
@@ -179,7 +179,7 @@ EXERCISE = Exercise(
         Misconception(
             "nan_in_the_gradient",
             "Your values are right, but the gradient of a sentence without words is NaN: replacing the result of 0 / "
-            "0 does not repair its gradient. Divide by 1 there: clamp(min=1).",
+            "0 does not repair its gradient. Divide by 1 for such a sentence: clamp(min=1).",
             _slip((_QUOTIENT, "torch.nan_to_num(total / count)")),
             alone=True,
         ),

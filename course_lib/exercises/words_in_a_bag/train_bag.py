@@ -118,7 +118,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Write two loops: one over the epochs, and inside it one over the batches. The inner loop is the "
+            "Write two loops: one over the epochs, and inside it another over the batches. The inner loop is the "
             "primer's: loss, zero, backward, step. Make the copies and the optimizer once, before both loops.",
         ),
         Hint(
