@@ -91,7 +91,7 @@ for pair in [split.training[i] for i in (3, 5, 7, 11, 13)]:
 #   **ein***.
 #
 # So each German word depends on several English words, near and far, and on the German words before it. A model with
-# attention to both can learn that.
+# attention to both languages can learn that.
 #
 # One sentence *structure* in ten never occurs in training, and we test the model on exactly these held-out structures.
 # *The cat danced* has such a structure: a feminine noun with *the*, and a verb without an object.
@@ -306,8 +306,7 @@ check("encoder_decoder.loss_and_perplexity", hidden=True)
 #
 # Before transformers, translation models were pairs of **recurrent networks**. The encoder reads the source word by
 # word and updates a state, a vector. The decoder generates the translation from the encoder's last state. A whole
-# sentence, of any length, must pass through that one vector: the **bottleneck**. Section 6 measures how much that
-# costs.
+# sentence, of any length, must pass through that one vector: the **bottleneck**. Section 6 measures the cost.
 #
 # The solution is also older than the transformer: let the decoder look back at *all* the encoder's states, by
 # attention. The transformer keeps this attention and drops the recurrence. Here are its shapes for a batch of 2

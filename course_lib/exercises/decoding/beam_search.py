@@ -206,8 +206,8 @@ EXERCISE = Exercise(
         *_slips(
             paired=False,
             greedy=(
-                "Your answer writes the same as greedy decoding, however many beams it has. Keep the `beams` best of "
-                "all candidates at every step. Start with a single <s>, or all copies of it would be extended alike.",
+                "Your answer writes the same as greedy decoding, however many beams it has. Keep the best `beams` "
+                "candidates at every step. Start with a single <s>, or all copies of it would be extended alike.",
                 ("[:beams]", "[:1]"),
             ),
         ),

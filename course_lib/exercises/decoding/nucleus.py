@@ -164,7 +164,7 @@ EXERCISE = Exercise(
         *_slips(
             none_reaches_1=(
                 "Your answer keeps only the best token when p = 1. Keep all tokens, even if rounding leaves their sum "
-                "just below 1. (If no sum reaches p, argmax over all False gives 0.)",
+                "just below 1. (If no sum reaches p, argmax returns 0.)",
                 (_STAYS, _ARGMAX),
             ),
             first_in_the_vocabulary=(
