@@ -12,6 +12,7 @@ from typing import Any
 
 from course_lib.ground.files import put_in_place, sha256_of
 from course_lib.ground.style_sheet import style_sheet
+from course_lib.judging.render import with_code
 from course_lib.learner.current_catalogue import current_catalogue
 from course_lib.learner.kept_answers import kept_at
 from course_lib.learner.solutions import solution_of
@@ -82,7 +83,7 @@ class MyTransformer:
         return (
             f'<div class="katze-verdict katze-open">{style_sheet("verdict")}'
             f'<p class="katze-head"><strong>Your transformer</strong></p><p class="katze-closing">{self.counted}</p>'
-            f'{shown}<p class="katze-closing">{_ADVICE}</p></div>'
+            f'{shown}<p class="katze-closing">{with_code(_ADVICE)}</p></div>'
         )
 
     def write(self, folder: Path, pages: Mapping[str, str] = _NO_PAGES) -> Path:
