@@ -71,7 +71,8 @@ torch.set_printoptions(precision=4, sci_mode=False)
 # **Predict first.** What is the shape of each of these?
 
 # %%
-my_shapes = {"dance[0]": None, "dance[:, 0]": None, "dance[..., 0]": None, "dance[:, 1:]": None}  # such as "[5, 6]"
+# Write each as text, such as "[5, 6]"
+my_shapes = {"dance[0]": None, "dance[:, 0]": None, "dance[..., 0]": None, "dance[:, 1:]": None}
 
 # %%
 dance = torch.arange(24.0).reshape(3, 4, 2)  # [cats, beats, 2]
