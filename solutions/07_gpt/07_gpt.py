@@ -1374,7 +1374,7 @@ def four_sizes():
 # ### 9.2 GPT-2, in your own model
 #
 # If your model is a GPT-2, its weights must fit into it, and it must produce exactly GPT-2's outputs. The weights are
-# public: a dict of tensors, 148 of them for the smallest model. Three things are different from yours.
+# public: a dict of tensors, 148 of them for the smallest model. Three things differ from your model.
 #
 # 1. **The names.** GPT-2's `h.0.mlp.c_fc.weight` is your `blocks.0.feed_forward.W_1.weight`. The table `NAMES_IN_GPT2`
 #    below lists all parts that differ.

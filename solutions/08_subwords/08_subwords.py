@@ -541,8 +541,8 @@ def a_word_that_was_never_seen():
         merges,
         (0, 25, 50, 100, 150, 250),
         title="A word the tokenizer never saw, in tokens it did see",
-        alt="The word gesundheitsforschungsinstitut as bricks: single characters at 0 pairs, and ever fewer and longer "
-        "tokens, until from 150 pairs on it is ▁gesundheits, forschungs, institut.",
+        alt="The word gesundheitsforschungsinstitut as bricks: single characters at 0 pairs, then fewer and longer "
+        "tokens; with 150 pairs or more it is ▁gesundheits, forschungs, institut.",
     )
 
 
@@ -593,8 +593,8 @@ def there_and_back():
 
 
 # %% [markdown]
-# Even *das* and *prüft* survive, letter by letter if necessary. Only the *ü*, a character that is not in the training
-# text, doesn't have an id and becomes `<unk>`. Two spaces in a row, or a newline, come back as one space.
+# Even *das* and *prüft* survive, letter by letter if necessary. Only the *ü*, which is not in the training text, has no
+# id and becomes `<unk>`. Two spaces in a row, or a newline, come back as one space.
 #
 # ### 3.2 Bytes: nothing is unknown
 #
@@ -1364,14 +1364,14 @@ def two_languages():
 # `solution("subwords.which_tokenizer")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "subwords-which_tokenizer-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The first is right that a byte-level tokenizer can encode every character. But GPT-2's merges come from English web
-# pages: German compounds are split into many short tokens, so attention costs more, and less text fits into the
-# context. The second is right to learn from the reports. But most of 200,000 tokens would be too rare to be trained,
-# the embedding table would be larger than a small model, tomorrow's compounds would still be split, and a measured
-# value that is one token hides its digits. And you can't compare the two by the loss per token: with fewer, longer
-# tokens, each is harder to predict. I would learn ten or twenty thousand byte-level tokens from the reports, with a
-# separate token for each digit, train the same small model with several vocabulary sizes at the same cost, and compare
-# bits per byte on held-out reports.
+# The first colleague is right that a byte-level tokenizer can encode every character. But GPT-2's merges come from
+# English web pages: German compounds are split into many short tokens, so attention costs more, and less text fits into
+# the context. The second is right to learn from the reports. But most of 200,000 tokens would be too rare to be
+# trained, the embedding table would be larger than a small model, tomorrow's compounds would still be split, and a
+# measured value that is one token hides its digits. And you can't compare the two by the loss per token: with fewer,
+# longer tokens, each is harder to predict. I would learn ten or twenty thousand byte-level tokens from the reports,
+# with a separate token for each digit, train the same small model with several vocabulary sizes at the same cost, and
+# compare bits per byte on held-out reports.
 #
 # *(One point: GPT-2's English merges make sequences longer, and a vocabulary of that size has rare tokens, or hides
 # numbers. One point: you can't compare loss per token across vocabularies; you can compare bits per byte on the same
@@ -1447,7 +1447,7 @@ def your_tokenizer_your_gpt():
 # - **Byte-pair encoding** (BPE): learns tokens by repeatedly merging the most frequent adjacent pair.
 # - **Merge**: a pair of tokens that becomes one; its index in the list of merges is its **rank**.
 # - **Word-boundary marker**: `▁` at the beginning of a word, so that decoding knows where the spaces were.
-# - **Tie**: several pairs are equally frequent; a fixed rule based on ids decides.
+# - **Tie**: several pairs with the same count; a fixed rule based on ids decides.
 # - **Byte-level BPE**: GPT-2's variant; starts with the 256 bytes, so it can encode every text.
 # - **Pre-tokenization**: splitting a text into words, by a regular expression, before any merge.
 # - **Replacement character**: `�`, for bytes that aren't valid UTF-8.

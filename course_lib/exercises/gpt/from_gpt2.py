@@ -119,10 +119,10 @@ EXERCISE = Exercise(
         Hint("idea", "Go through the dict once: all names change, part by part, and some matrices are transposed."),
         Hint(
             "shapes",
-            "GPT-2's linear layers store `[in, out]`, torch's `[out, in]`; the embedding and the positions are tables, "
-            "which stay as they are. The matrix of `attn.c_proj` is square, so you won't get an error if you forget to "
-            "transpose it. `c_attn` contains three projections side by side, `[d_model, 3 d_model]`: transposed, its "
-            "first `d_model` rows are W_q.",
+            "GPT-2's linear layers store matrices as `[in, out]`, torch's as `[out, in]`; the embedding and the "
+            "positions are tables, which stay as they are. The matrix of `attn.c_proj` is square, so you won't get an "
+            "error if you forget to transpose it. `c_attn` contains three projections side by side, `[d_model, 3 "
+            "d_model]`: transposed, its first `d_model` rows are W_q.",
             answers=("not_turned", "square_not_turned", "tables_turned", "reshaped", "only_attention_turned"),
         ),
         Hint(
@@ -168,7 +168,7 @@ EXERCISE = Exercise(
                 ("own = own.replace(theirs, ours, 1)", "pass"),
             ),
             first_block_only=(
-                "Your answer has only the first block. Convert all blocks: the number after h. is the block's.",
+                "Your answer has only the first block. Convert all blocks: the number after h. is its index.",
                 (_IS_HEAD, f'{_IS_HEAD} or own.startswith("h.") and not own.startswith("h.0.")'),
             ),
         ),

@@ -150,7 +150,7 @@ EXERCISE = Exercise(
                 (_READ, "ids[-1:]"),
             ),
             exp_overflows=(
-                "Your answer takes exp of the logits, which overflows beyond 88. Compare the logits themselves.",
+                "Your answer takes exp of the logits, which overflows above 88. Compare the logits themselves.",
                 (_ASKED, "logits[0, -1].exp()"),
             ),
             length_of_the_whole=(
@@ -191,7 +191,7 @@ EXERCISE = Exercise(
             all_positions_asked=_slip((_ASKED, "logits[0].amax(dim=0)")),
         ),
         *alike(
-            "Your answer writes one token too many or too few. Write exactly `max_new_tokens`, none if it is 0.",
+            "Your answer writes one token too many or too few. Write exactly `max_new_tokens` tokens.",
             one_word_too_many=_slip((_TIMES, "range(max_new_tokens + 1)")),
             one_word_too_few=_slip((_TIMES, "range(max_new_tokens - 1)")),
             one_word_at_least=_slip((_TIMES, "range(max(1, max_new_tokens))")),

@@ -125,7 +125,7 @@ EXERCISE = Exercise(
         Misconception(
             "zero_but_the_first",
             "You predict a loss only at the first position. That position's target, the second token, is in the input. "
-            "Only the last position's target isn't.",
+            "Only the last position's target is missing there.",
             lambda honest: _only([0], honest),
         ),
         Misconception(

@@ -162,7 +162,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "joined",
-            "Your answer merges the pair into one string. Return the pair (left, right), a tuple: merging comes next.",
+            "Your answer merges the pair into one string. Return the pair (left, right), a tuple: merging is the next "
+            "step.",
             _slip((_CHOSEN, f"''.join({_CHOSEN})")),
         ),
     ),
