@@ -132,7 +132,7 @@ def examine(folder: Path | None = None) -> Examination:
     if not sys.platform.startswith("linux"):
         levels = (_L0, _L1, LevelFinding("L2", False, "only Linux has Landlock and seccomp"))
         return Examination(
-            findings, levels, "L1", "L1", Advice("", "Level L2 and above need Linux, or a Linux machine")
+            findings, levels, "L1", "L1", Advice("", "Level L2 and above need Linux, in a virtual machine for instance")
         )
     levels = (_L0, _L1, *_of_linux())
     if levels[2].holds:
@@ -228,7 +228,7 @@ def _advice_on_bubblewrap(problem: str) -> Advice:
         return Advice(commands[switch], f"{switch} forbids what bubblewrap needs. {effect.rstrip('.')}{where}.")
     if machine.in_container():
         return Advice("", f"bubblewrap does not work in this container ({problem}); grade outside it for level L3.")
-    return Advice("", f"bubblewrap is installed and does not work: {problem}")
+    return Advice("", f"bubblewrap is installed but does not work: {problem}")
 
 
 def _of_machine() -> list[Finding]:
@@ -305,7 +305,7 @@ def _of_course(folder: Path | None) -> list[Finding]:
 def _problem_of(gradebook: Address) -> str:
     """Why `katze grade` would refuse this gradebook, in its own words; empty where it would not."""
     if isinstance(gradebook, Path) and not os.access(gradebook.parent, os.W_OK):
-        return f"{gradebook.parent}, the gradebook's folder, cannot be written by this user"
+        return f"this user cannot write to {gradebook.parent}, the gradebook's folder"
     if sys.platform == "win32":
         return ""  # nothing is graded there, and the file's lock cannot be taken
     from autograder.gradebook.access import open_gradebook

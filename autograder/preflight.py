@@ -373,7 +373,7 @@ def syntax_error(source: str) -> str:
         shown_line = f": {lines[line - 1].strip()[:60]}" if lines else ""
         return f"line {line}: {error.msg}{shown_line}"
     except (ValueError, RecursionError, MemoryError):
-        return "it is too deeply nested, or holds characters that Python does not read"
+        return "it is too deeply nested, or contains characters that Python cannot read"
     return ""
 
 

@@ -92,7 +92,7 @@ class Clock:
         elif silent and spent.passed > self.wall:
             said, setting = f"it was not finished after {self.wall:g} s", self.wall_setting
         if said and self.out_of_time:
-            said = "the time for the whole submission was used up"
+            said = "the time limit for the whole submission ran out"
         return (said, setting) if said else None
 
     def share(self, spent: Spent) -> float:

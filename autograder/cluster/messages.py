@@ -112,7 +112,7 @@ def open_reply(content: bytes, task: Task, conditions: Conditions) -> tuple[Fini
     plain = _unpack(content)
     record, texts = _record(plain["record"], conditions), plain["texts"]
     if (record.student, record.digest) != (task.student, task.digest):
-        raise ValueError(f"a worker has answered for {record.student} in place of {task.student}")
+        raise ValueError(f"a worker has answered for {record.student} instead of {task.student}")
     written = {file: json.loads(text) for file, text in texts.items() if file.startswith("autograded")}
     notebooks = {file.partition("/")[2] or record.lesson: notebook for file, notebook in written.items()}
     task = replace(task, judged=frozenset(plain["judged"]))

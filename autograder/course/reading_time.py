@@ -33,7 +33,7 @@ _WITH_PRIMER = (
     "You need to know Python, and no machine learning: the primer, lesson 000, teaches the tensors, gradients and "
     "training loops that all others take for granted."
 )
-_WITHOUT = "You need to know Python, and of PyTorch tensors, gradients and a training loop."
+_WITHOUT = "You need to know Python, and the basics of PyTorch: tensors, gradients and a training loop."
 _TOLD = re.compile(rf"\n\n{re.escape(_HOW_LONG)}.*|^{re.escape(_STOP)}.*\n\n", re.M)
 
 

@@ -72,7 +72,7 @@ def run_demo(folder: Path, workers: int, *, steps: int = TOY_STEPS, limits: Limi
     console.rule("A transformer learns to translate", align="left")
     _report_translation(_learn(console, steps), console)
 
-    console.rule("A class hands in two lessons, and is graded in sandboxes", align="left")
+    console.rule("A class submits two lessons and is graded in sandboxes", align="left")
     release(course, list(STUDENTS))
     graded = []
     for lesson in STUDENTS:

@@ -179,7 +179,7 @@ class _Pack:
             return {"given": self.value(value.fields)}
         if isinstance(value, Foreign):
             return {"foreign": value.type_name}
-        raise TypeError(f"a {type(value).__name__} is no plain data")
+        raise TypeError(f"a {type(value).__name__} is not plain data")
 
     def case(self, case: Case) -> Json:
         """A case as JSON."""

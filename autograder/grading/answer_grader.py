@@ -137,7 +137,7 @@ class AnswerGrader:
 
     def leave_unreached(self, boxes: int = 0) -> Verdict:
         """The verdict where the submission's time was used up; or where its cells have ended this many sandboxes."""
-        why = f"The {self._limits.submission_seconds:g} s for the whole submission were used up"
+        why = f"The time limit for the whole submission ({self._limits.submission_seconds:g} s) ran out"
         if boxes:
             why = f"More than {boxes} cells made Python exit"
         self.stopped = "" if boxes else "never reached (submission_seconds)"

@@ -214,7 +214,7 @@ class _Run:
             ) from None
         except WorkersLost as problem:
             raise BadInput(
-                f"{problem}; {len(self.gradings)} of {len(tasks)} done, and recorded; run this again to go on"
+                f"{problem}; {len(self.gradings)} of {len(tasks)} done, and recorded; run this again to continue"
             ) from problem
 
     def _record(self, run: int, finished: Finished) -> None:

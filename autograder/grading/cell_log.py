@@ -110,6 +110,6 @@ class CellLog:
     def _stopped(self, place: int, lost: BoxLost) -> str:
         number = self._script.number(place)
         if lost.out_of_time:  # nothing can run after this
-            why = f"the {self._script.limits.submission_seconds:g} s for the whole submission were used up"
+            why = f"the time limit for the whole submission ({self._script.limits.submission_seconds:g} s) ran out"
             return f"Stopped in cell {number}: {why}; the earlier exercises keep their points."
         return f"Stopped in cell {number}: {lost.for_student}; the other exercises keep their points."

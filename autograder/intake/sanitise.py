@@ -65,7 +65,7 @@ class WholeNotebook:
         if self.left > 0:
             return clean
         most = size(NOTEBOOK_BYTES, decimal=True)
-        note = f"[the outputs of this notebook exceed {most}: from here on they are left out]\n"
+        note = f"[the outputs of this notebook exceed {most}: the rest are left out]\n"
         return [_stream("stdout", note)]
 
 

@@ -270,7 +270,7 @@ def people_in(table: CsvTable, name: str) -> Listed:
         there = some([printable(heading[:40]) for heading in table.headings])
         raise BadInput(
             f"the roster {name} has none of the columns that it should have (it has {there}); its first row should be "
-            "id,name,email and, for a platform's own numbers, its name, such as canvas"
+            "id,name,email and, for a platform's own numbers, a column with its name, such as canvas"
         )
     columns = Columns(kind, table.headings)
     rows: dict[str, list[Person]] = defaultdict(list)

@@ -56,7 +56,7 @@ def build_site(course: Course, folder: Path, workers: int = 1) -> list[str]:
         BadInput: the folder holds something else; or the course has no solutions, or a lesson cannot be shown.
     """
     if course.exercises.folder is not None:
-        raise BadInput("a website is made of the course in `course_lib` only: this one has exercises of its own")
+        raise BadInput("a website can be made only of the course in `course_lib`: this one has exercises of its own")
     if not solution_lessons(course):
         raise BadInput(f"no lessons in {course.solutions}: a website is built where a course is written")
     if folder.exists() and not (folder / OURS).exists() and any(folder.iterdir()):

@@ -157,7 +157,7 @@ def stop_rule(stop_strings: str | Sequence[str | Sequence[int]], tokenizer: Toke
     if not all(each):
         raise ValueError("stop_strings must not have an empty text, or no ids: nothing would be written")
     if texts and tokenizer is None:
-        raise ValueError(f"to stop at the text {texts[0]!r}, give the tokenizer as well, or its ids in place of it")
+        raise ValueError(f"to stop at the text {texts[0]!r}, give the tokenizer as well, or give its ids instead")
 
     def stopped(tokens: Tensor) -> Tensor:
         found = _nowhere(tokens)

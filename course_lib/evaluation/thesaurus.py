@@ -56,7 +56,7 @@ def lesson_thesaurus(table: Path = TABLE) -> Thesaurus:
         if word.lower() not in known and any(map(str.isalpha, word)):
             raise ValueError(
                 f"the table of synonyms has no entry for {word!r}: it was made for the sentences of lesson 10. For "
-                'others run nltk.download("wordnet"), and use METEOR as it is'
+                'others run nltk.download("wordnet"), and use METEOR without this table'
             )
         return known.get(word.lower(), frozenset())
 

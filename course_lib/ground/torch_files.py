@@ -40,7 +40,7 @@ def _check_intact(path: Path | str) -> None:
     with zipfile.ZipFile(path) as archive:
         changed = archive.testzip()
     if changed is not None:
-        raise ValueError(f"{changed} in it is not what was written")
+        raise ValueError(f"{changed} in it was changed after it was written")
 
 
 def first_line(error: Exception) -> str:

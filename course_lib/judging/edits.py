@@ -81,7 +81,7 @@ class Edited:
         for old, _ in self.edits:
             if source.count(old) != 1:
                 raise EditDoesNotFit(
-                    f"{old!r} stands {source.count(old)} times in {self.right.__name__}, not once: write the edit anew"
+                    f"{old!r} stands {source.count(old)} times in {self.right.__name__}, not once: rewrite the edit"
                 )
         return [(source.index(old), source.index(old) + len(old)) for old, _ in self.edits]
 

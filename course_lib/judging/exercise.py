@@ -322,7 +322,7 @@ class Exercise:
             object.__setattr__(self, "parts", {CORE: self.points})
         for points in (self.points, *self.parts.values()):
             if type(points) is not int or points < 1:
-                raise ValueError(f"{self.id}: points are whole numbers from 1 on, not {points!r}")
+                raise ValueError(f"{self.id}: points are whole numbers of at least 1, not {points!r}")
         if CORE not in self.parts or sum(self.parts.values()) != self.points:
             raise ValueError(
                 f"{self.id}: parts {dict(self.parts)} must include {CORE!r} and add up to {self.points} points"

@@ -261,7 +261,7 @@ class _Cell:
             return
         if _is_of_course(node, alias):
             if path != "course_lib.mine.answer":
-                raise CannotJoin(f"it uses {path}, and the file has nothing of the course")
+                raise CannotJoin(f"it uses {path}, but the file has nothing from the course")
             return
         key = alias.name if alias.asname is None and isinstance(node, ast.Import) else bound
         is_there = self.file.gives(bound, line) or (key != bound and self.file.gives(bound, f"import {bound}"))
@@ -317,7 +317,7 @@ def _lent(node: ast.stmt, pieces: Mapping[str, str]) -> dict[str, str]:
         match pair:
             case ast.Name(id=name), ast.Constant(value=exercise_id):
                 if str(exercise_id) not in pieces:
-                    raise CannotJoin(f"it uses the answer {exercise_id!s}, which is no piece of the file")
+                    raise CannotJoin(f"it uses the answer {exercise_id!s}, which is not a piece of the file")
                 found[name] = pieces[str(exercise_id)]
             case _:
                 return {}

@@ -45,7 +45,7 @@ def renamed(source: str, names: Mapping[str, str]) -> str:
         lines[line - 1] = text[:start] + names[old].encode() + text[end:]
     result = b"\n".join(lines).decode()
     if names_of(result) != {names.get(name, name) for name in names_of(source)}:
-        raise CannotRename(f"{', '.join(sorted(names))} cannot be changed where they stand")
+        raise CannotRename(f"{', '.join(sorted(names))} cannot be changed where they are")
     return result
 
 

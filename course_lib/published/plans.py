@@ -206,11 +206,11 @@ def published_tensors(model: nn.Module, plan: Plan) -> dict[str, Tensor]:
     for ours, source in plan.items():
         if not source.names:
             if state[ours].any():
-                raise ValueError(f"there is no place for {ours}: what is published has none, so it must be zeros")
+                raise ValueError(f"there is no place for {ours}: the published model has none, so it must be zeros")
             continue
         for name, tensor in zip(source.names, source.theirs(state[ours].cpu()), strict=True):
             if name in tensors and not torch.equal(tensors[name], tensor):
-                raise ValueError(f"{ours} should be tied to what is saved as {name}, but differs from it")
+                raise ValueError(f"{ours} should be tied to the tensor saved as {name}, but differs from it")
             tensors[name] = tensor
     return tensors
 

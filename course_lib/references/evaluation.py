@@ -188,7 +188,7 @@ def pairwise_accuracy(metric: Sequence[float], people: Sequence[float], toleranc
     _check_pairs(len(metric), len(people))
     pairs = list(combinations(range(len(people)), 2))
     if not pairs:
-        raise ValueError("one translation makes no pair: give at least two")
+        raise ValueError("one translation is not a pair: give at least two")
     agreed = 0
     for i, j in pairs:
         difference = metric[i] - metric[j]

@@ -221,7 +221,7 @@ class ByteLevelVocabulary:
         known = {bytes([byte]) for byte in BYTES}
         for left, right in self.merges:
             if absent := {left, right} - known:
-                raise ValueError(f"a pair is merged from {min(absent)!r}, which no pair before it was merged to")
+                raise ValueError(f"a pair is merged from {min(absent)!r}, which no earlier pair makes")
             known.add(left + right)
         check_special(self.special, set(map(written, known)))
 
@@ -268,7 +268,7 @@ class ByteLevelVocabulary:
         try:
             learned = tuple((read_piece(left), read_piece(right)) for left, right in pairs)
         except KeyError as error:
-            raise ValueError(f"{merges} has a piece with {error.args[0]!r}, which stands for no byte") from None
+            raise ValueError(f"{merges} has a piece with {error.args[0]!r}, which does not stand for a byte") from None
         pieces = cls(learned, ()).pieces
         special = sorted(ids.keys() - set(map(written, pieces)), key=ids.__getitem__)
         if [*map(written, pieces), *special] != sorted(ids, key=ids.__getitem__):

@@ -140,7 +140,7 @@ def read_checkpoint(path: Path | str) -> dict[str, Any]:
         raise CheckpointError(f"{error}; remove it to continue from the one before") from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         found = content.get("format") if isinstance(content, dict) else type(content).__name__
-        raise CheckpointError(f"{path} is not a checkpoint of a training: expected format {FORMAT!r}, got {found!r}")
+        raise CheckpointError(f"{path} is not a training checkpoint: expected format {FORMAT!r}, got {found!r}")
     return content
 
 
@@ -190,7 +190,7 @@ def check_optimizer(found: Mapping[str, Any], optimizer: Optimizers, path: Path 
     ours = [len(group["params"]) for group in optimizer.param_groups]
     if theirs != ours:
         raise CheckpointError(
-            f"{path} is from another training: its parameters that move: {_joined(theirs)}, this one's: "
+            f"{path} is from another training run: its trained parameters: {_joined(theirs)}, this one's: "
             f"{_joined(ours)}; freeze the same ones"
         )
     moved = [parameter for group in optimizer.param_groups for parameter in group["params"]]
@@ -198,7 +198,7 @@ def check_optimizer(found: Mapping[str, Any], optimizer: Optimizers, path: Path 
         for name, tensor in found["state"].get(number, {}).items():
             if tensor.dim() and tensor.shape != parameter.shape:
                 raise CheckpointError(
-                    f"{path} is from another training: {name} of its parameter {number} that moves is "
+                    f"{path} is from another training run: {name} of its trained parameter {number} is "
                     f"{list(tensor.shape)}, this one's is {list(parameter.shape)}; freeze the same ones"
                 )
 

@@ -114,7 +114,7 @@ class TrainingConfig:
             ValueError: it says what to choose instead.
         """
         if self.graphs and self.recompute:
-            raise ValueError("a graph cannot be recorded of what is computed twice; choose graphs or recompute")
+            raise ValueError("what is computed twice cannot be recorded as a graph; choose graphs or recompute")
         if precision == "fp16" and self.optimizer == "muon":
             raise ValueError("muon and the AdamW beside it may skip different steps; choose precision 'bf16' or 'fp32'")
 
@@ -217,7 +217,7 @@ def train(
     except (KeyboardInterrupt, DivergedError) as error:
         run.close()
         if checkpoints and (left := checkpoints.files()):
-            error.add_note(f"The last good checkpoint is {left[-1]}; resume=True goes on from it.")
+            error.add_note(f"The last good checkpoint is {left[-1]}; resume=True continues from it.")
         raise
     finally:
         run.close()
@@ -464,7 +464,7 @@ class _Run(Generic[M, B]):
         for name, ours in {**self._settings(), "batches in a pass": len(order.plan)}.items():
             theirs = found.get(name)
             if theirs != ours:
-                raise CheckpointError(f"{path} is from another training: its {name}: {theirs}, this one's: {ours}")
+                raise CheckpointError(f"{path} is from another training run: its {name}: {theirs}, this one's: {ours}")
         load_weights(self.model, weights)
         self.optimizer.load_state_dict(saved["optimizer"])
         self.scaler.load_state_dict(saved["scaler"])

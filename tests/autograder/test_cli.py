@@ -468,7 +468,7 @@ def test_mine_writes_a_transformer_and_says_whose_its_pieces_are(
     (gpt2 := tmp_path / "gpt2").mkdir()
     for name in ("config.json", "vocab.json"):
         (gpt2 / name).write_text("{}")
-    told = f"{gpt2} has no model.safetensors, merges.txt: it must hold a GPT-2 as it is published"
+    told = f"{gpt2} has no model.safetensors, merges.txt: it must hold GPT-2 as published"
     assert told in refused(capsys, "mine", str(tmp_path), "--gpt2", str(gpt2))
     for name in ("model.safetensors", "merges.txt"):
         (gpt2 / name).touch()

@@ -156,11 +156,12 @@ def test_the_end_of_all_time_is_told_where_it_came_and_where_it_was_felt(fork_se
     limits = Limits(submission_seconds=3.0)
     graded = grade(fork_server, *exercise(SCORES), code("while True: pass"), *exercise(SCALE), limits=limits)
     assert graded.notices == {
-        2: "Stopped in cell 3: the 3 s for the whole submission were used up; the earlier exercises keep their points."
+        2: "Stopped in cell 3: the time limit for the whole submission (3 s) ran out; the earlier exercises keep "
+        "their points."
     }
     assert graded.verdicts[SCALE].outcome is Outcome.TIMED_OUT
     assert graded.verdicts[SCALE].note == (
-        "The 3 s for the whole submission were used up before this exercise was reached."
+        "The time limit for the whole submission (3 s) ran out before this exercise was reached."
     )
 
 

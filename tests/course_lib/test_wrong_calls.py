@@ -215,7 +215,7 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (
         lambda: gpt.generate(IDS, max_new_tokens=2, stop_strings=["."]),
         ValueError,
-        "give the tokenizer as well, or its ids",
+        "give the tokenizer as well, or give its ids",
     ),
     (lambda: gpt.generate(IDS, max_new_tokens=2, stop_strings=[5]), TypeError, "a list of texts and of lists of ids"),
     (

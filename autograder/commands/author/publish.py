@@ -68,7 +68,7 @@ def _remarks(plan: Plan, recorded: list[Recorded]) -> Iterator[str]:
     for module, lessons in plan.withheld.items():
         yield f"left out: {module}, for {' and '.join(lessons)}"
     for lesson, modules in plan.without.items():
-        yield f"demos of {lesson} that use {', '.join(modules)} say that it is missing"
+        yield f"demos of {lesson} that use {', '.join(modules)} say what is missing"
     others: dict[str, list[str]] = {}
     for module, lessons in plan.open.items():
         others.setdefault(lessons[0], []).append(module)

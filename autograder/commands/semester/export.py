@@ -68,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
         print(*made.remarks, sep="\n", file=sys.stderr)
         print(
             f"nobody in column {options.student_column!r} of {options.roster} has a grade, so nothing was written: "
-            f"choose another with --student-column, or say in {ROSTER_NAME} who is who",
+            f"choose another with --student-column, or add the students' names there to {ROSTER_NAME}",
             file=sys.stderr,
         )
         return FAILED

@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
     for lesson, before in copied.renewed.items():
         print(f"{lesson}: a new version, with your answers in it; what was there before is in {before}")
     for lesson in copied.foreign:
-        print(f"{lesson}: left as it is, since it is of another version; rename it to get this one beside it")
+        print(f"{lesson}: left as it is, because it is from another version; rename it to get this one beside it")
     write_start_page(options.folder, repository_of(next(iter(released.values()))))
     if options.no_lab:
         return DONE

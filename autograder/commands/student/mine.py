@@ -63,7 +63,7 @@ def _continued(file: Path, folder: Path, text: str) -> str:
     """
     needed = ("config.json", "model.safetensors", "vocab.json", "merges.txt")
     if missing := [name for name in needed if not (folder / name).is_file()]:
-        raise BadInput(f"{folder} has no {', '.join(missing)}: it must hold a GPT-2 as it is published")
+        raise BadInput(f"{folder} has no {', '.join(missing)}: it must hold GPT-2 as published")
     if not file.with_name("my_gpt.py").is_file():
         raise BadInput("a piece of the GPT cannot be borrowed in this course: write it first")
     command = [sys.executable, str(file), "--gpt2", str(folder), text]

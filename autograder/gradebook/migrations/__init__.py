@@ -105,7 +105,7 @@ def check_our_version(address: Address, connection: Connection) -> None:
         found = LATEST + 1
     if found > LATEST:
         raise BadInput(
-            f"the gradebook {address} holds records of a newer Katze (version {found} of its tables; this one knows "
+            f"the gradebook {address} holds records of a newer Katze (version {found} of its tables; this one supports "
             f"{LATEST}); update Katze, then run this again"
         )
     if found not in _READABLE:

@@ -231,8 +231,8 @@ def require_gradebook(course: Course, name: str) -> None:
     """
     if open_gradebook(course.gradebook).is_new():
         raise BadInput(
-            f"there is no gradebook {course.gradebook}; put a copy of it back, with the points that people have given, "
-            f"or run `nbgrader generate_assignment {quote(name)} --force` for a new one; then this again"
+            f"there is no gradebook {course.gradebook}; restore a copy of it, with the points that people have given, "
+            f"or run `nbgrader generate_assignment {quote(name)} --force` for a new one, then run this again"
         )
 
 
@@ -256,11 +256,11 @@ def released(course: Course, name: str) -> list[Path]:
 def _check_settings(course: Course, name: str) -> None:
     structure = course.config.get("CourseDirectory", {}).get("directory_structure", _STRUCTURE)
     if Path(str(structure)).as_posix() != _STRUCTURE:
-        raise BadInput(f"{CONFIG_NAME}: c.CourseDirectory.directory_structure must be left as it is, {_STRUCTURE!r}")
+        raise BadInput(f"{CONFIG_NAME}: c.CourseDirectory.directory_structure must keep its default, {_STRUCTURE!r}")
     try:
         re.compile(str(course.config.get("IgnorePattern", {}).get("pattern", "")))
     except re.error as error:
-        raise BadInput(f"{CONFIG_NAME}: c.IgnorePattern.pattern is no regular expression: {error}") from error
+        raise BadInput(f"{CONFIG_NAME}: c.IgnorePattern.pattern is not a regular expression: {error}") from error
     if course.semester.lesson(name).due is not None:
         raise BadInput(
             f"{SEMESTER_NAME}: lessons.{name}: due: `katze autograde` goes by nbgrader's own due dates; set it in "

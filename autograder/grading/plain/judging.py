@@ -101,7 +101,7 @@ def _unusable(test: MasterCell, outputs: Sequence[Mapping[str, Any]], error: Exc
         if text and isinstance(error, ValueError)
         else "shows no number"
     )
-    return f"The test {test.name} {what}: an instructor has to fix it. This could not be graded."
+    return f"This could not be graded: the test {test.name} {what}. An instructor has to fix it."
 
 
 def _what_failed(test: MasterCell, raised: Raised) -> str:

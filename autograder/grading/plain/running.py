@@ -75,7 +75,7 @@ def run_cells(cells: Sequence[Cell], open_box: OpenBox, seconds: float) -> Ran:
         if done:
             return running.ran
         if left <= 0 or running.out_of_time:
-            running.ran.unreached = f"the {seconds:g} s for the whole notebook were used up before"
+            running.ran.unreached = f"the time limit for the whole notebook ({seconds:g} s) ran out before"
             return running.ran
     running.ran.unreached = f"more than {MOST_BOXES} cells before it made Python exit"
     return running.ran

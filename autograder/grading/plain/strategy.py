@@ -31,7 +31,7 @@ from autograder.grading.task import Finished, Task
 from course_lib.judging.observation import Outcome
 
 PROMISE = (
-    "the tests run beside the students' code: sandboxes keep this machine and the other students safe, and not the "
+    "the tests run beside the students' code: sandboxes protect this machine and the other students, but not the "
     "points; see docs/plain_nbgrader.md"
 )
 """What is said before anything runs."""

@@ -58,8 +58,8 @@ class Folder(Platform):
             }
             if len(inside) > 1:
                 raise BadInput(
-                    f"all notebooks in {download.path} lie in {printable(students.pop())}, which may be no student's "
-                    f"name; {_HOW}. If it is one student's, say so with --from folder"
+                    f"all notebooks in {download.path} are in {printable(students.pop())}, which may not be a "
+                    f"student's name; {_HOW}. If it is one student's, say so with --from folder"
                 )
         return True
 

@@ -297,7 +297,7 @@ def _up_to(failures: Results) -> str:
             continue
         where = f"In {_cases([result.case for result in failures])} that {'fail' if failures[1:] else 'fails'}"
         if len(rights) > 1:
-            return f"{where}, the result is right up to some position{dimension}, and wrong from there on."
+            return f"{where}, the result is right up to some position{dimension}, and wrong after that."
         right = f"first {max(rights)} positions{dimension} are" if max(rights) > 1 else f"first position{dimension} is"
         return f"{where}, the {right} right, and all later ones are wrong."
     return ""

@@ -41,7 +41,7 @@ def draw_race(
         ValueError: the two are about different layers, or there is not one number for each length.
     """
     if steps.keys() != milliseconds.keys():
-        raise ValueError(f"steps are of {', '.join(steps)}, but times of {', '.join(milliseconds)}")
+        raise ValueError(f"steps are for {', '.join(steps)}, but times for {', '.join(milliseconds)}")
     drawn, (left, right) = frames(2, width=9.5, height=3.5)
     for axes, numbers in ((left, steps), (right, milliseconds)):
         for name, line in numbers.items():

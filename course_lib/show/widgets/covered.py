@@ -31,7 +31,7 @@ def covered(words: Sequence[str], guesses: Sequence[Guesses]) -> None:
         "covered",
         {"words": list(words), "guesses": guesses, "position": min(2, len(words) - 1), "cat": CAT},
         still=f"<table>{rows}</table>",
-        alt="A sentence with a cat on one of its words, and what the model says lies under it.",
+        alt="A sentence with a cat on one of its words, and what the model says is under it.",
         text="\n".join(f"{sentence.replace(CAT, '[MASK]')}: {said}" for sentence, said in lines),
     )
 

@@ -24,13 +24,13 @@ def prompts(go_on: Callable[[str], str], beginnings: Sequence[str], times: int =
         ValueError: there is no beginning.
     """
     if not beginnings:
-        raise ValueError("a model goes on from a beginning: give at least one")
+        raise ValueError("a model continues a beginning: give at least one")
     texts = [[go_on(beginning).removeprefix(beginning).strip() for _ in range(times)] for beginning in beginnings]
     whole = [f"{beginning} … {text}" for beginning, [text, *_more] in zip(beginnings, texts, strict=True)]
     interactive(
         "prompts",
         {"beginnings": list(beginnings), "texts": [[text.split() for text in drawn] for drawn in texts]},
         still="".join(f"<p>{escape(text)}</p>" for text in whole),
-        alt="Beginnings, and how the model goes on from them.",
+        alt="Beginnings, and how the model continues them.",
         text="\n\n".join(textwrap.fill(text, _WIDTH) for text in whole),
     )

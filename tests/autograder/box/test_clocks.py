@@ -106,7 +106,7 @@ def test_each_request_has_its_own_time_and_all_together_that_of_the_submission(m
     until = Clock.of(Limits(), "submission_seconds").with_left(20.0)
     assert until.wall == 200
     assert until.exceeded(machine.watch.total, silent=True) == (
-        "the time for the whole submission was used up",
+        "the time limit for the whole submission ran out",
         "submission_seconds",
     )
 

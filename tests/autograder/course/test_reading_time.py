@@ -88,10 +88,10 @@ def test_a_long_lesson_is_divided_at_the_heading_next_to_its_middle() -> None:
     ("lessons", "begins", "ends"),
     [
         ({"000_primer": (30, 30), "01_x": (45, 50)}, f"{KNOW}no machine", "2 lessons together take about 3 hours."),
-        ({"01_x": (60, 60), "02_y": (70, 75)}, f"{KNOW}of PyTorch", "2 lessons together take about 4 hours."),
-        ({"01_x": (600, 600), "02_y": (700, 380)}, f"{KNOW}of PyTorch", "2 lessons together take about 40 hours."),
-        ({"01_x": (2, 3), "02_y": None}, f"{KNOW}of PyTorch", "and a training loop."),
-        ({}, f"{KNOW}of PyTorch", "and a training loop."),
+        ({"01_x": (60, 60), "02_y": (70, 75)}, f"{KNOW}the basics", "2 lessons together take about 4 hours."),
+        ({"01_x": (600, 600), "02_y": (700, 380)}, f"{KNOW}the basics", "2 lessons together take about 40 hours."),
+        ({"01_x": (2, 3), "02_y": None}, f"{KNOW}the basics", "and a training loop."),
+        ({}, f"{KNOW}the basics", "and a training loop."),
     ],
 )
 def test_what_a_course_takes_is_the_sum_of_what_its_lessons_say(

@@ -172,7 +172,7 @@ def test_ctrl_c_says_how_much_is_done_and_how_to_go_on(
 
     with monkeypatch.context() as patch:
         patch.setattr(backend, "grade_in_parallel", stopped_after_one)
-        with pytest.raises(Interrupted, match=f"1 of 3 done, and recorded; run `katze grade {kind.name}` to go on"):
+        with pytest.raises(Interrupted, match=f"1 of 3 done, and recorded; run `katze grade {kind.name}` to continue"):
             grade_assignment(course, kind.name)
     assert set(why(grade_assignment(course, kind.name))) == {"ada", "ben", "eve"} - set(graded)
 

@@ -347,7 +347,7 @@ def test_without_time_nothing_is_run() -> None:
     log: list[str] = []
     graded = grade(answer(SCORES, RIGHT_SCORES), log, seconds=0.0)
     assert log == []
-    assert "used up" in graded.verdicts[SCORES].note
+    assert "ran out" in graded.verdicts[SCORES].note
 
 
 def test_hidden_inputs_follow_from_secret_exercise_and_slot() -> None:

@@ -310,7 +310,7 @@ def test_the_outputs_of_a_notebook_share_one_budget():
     cell = [{"output_type": "stream", "name": "stdout", "text": "x" * 40_000}]
     assert [sanitise.outputs(cell, whole) for _ in range(2)] == [cell, cell]
     [note] = sanitise.outputs(cell, whole)
-    assert "from here on they are left out" in note["text"]
+    assert "the rest are left out" in note["text"]
     assert [sanitise.outputs(cell, whole) for _ in range(2)] == [[], []]
 
 

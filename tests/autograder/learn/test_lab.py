@@ -32,7 +32,7 @@ def test_the_first_page_lists_lessons_with_progress(tmp_path: Path) -> None:
     assert page.cells[2].source.count("✓ Right.") == 3, "three questions that look back"
     assert NotebookNotary().check_signature(page)
     assert "/issues" not in page.cells[0].source
-    assert " You need to know Python, and of PyTorch" in page.cells[0].source
+    assert " You need to know Python, and the basics of PyTorch" in page.cells[0].source
 
 
 @pytest.mark.parametrize("repository", ["katze-course/katze", "my-school/nlp.2027", ""])

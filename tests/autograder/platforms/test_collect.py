@@ -365,7 +365,7 @@ UNKNOWN = {
         "Lesson 1/Lovelace, Ada(ada)/timestamp.txt",
     ],
     "Microsoft Teams": [f"Submitted files/{who}/Lesson 1/Version 2/{NAME}" for who in ("Ada Lovelace", "Ben Lee")],
-    "which may be no student's name": [f"Week 1/{who}_{NAME}" for who in ("ada", "ben")],
+    "which may not be a student's name": [f"Week 1/{who}_{NAME}" for who in ("ada", "ben")],
     "all notebooks in .* lie in": [f"Week 1/Abgaben/{who}/{NAME}" for who in ("ada", "ben")],
     "its name does not say whose it is": [f"{who} - final.ipynb" for who in ("Ada Lovelace", "Ben Lee")],
 }

@@ -132,7 +132,10 @@ def test_the_landing_page_says_what_for_whom_and_how_long_and_starts(site: Path)
     assert "schläft" in str(picture["alt"])
     assert (site / str(picture["src"])).read_bytes()[16:24] == (1200).to_bytes(4) + (630).to_bytes(4)
     said = text(landing.select_one("article"))
-    for part in ("What you will have built.", "For whom, and how long. You need to know Python, and of PyTorch"):
+    for part in (
+        "What you will have built.",
+        "For whom, and how long. You need to know Python, and the basics of PyTorch",
+    ):
         assert part in said
 
 

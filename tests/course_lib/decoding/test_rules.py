@@ -69,7 +69,7 @@ class TestStop:
     @pytest.mark.parametrize(
         ("stop", "error", "message"),
         [
-            (["."], ValueError, "to stop at the text '.', give the tokenizer as well, or its ids"),
+            (["."], ValueError, "to stop at the text '.', give the tokenizer as well, or give its ids"),
             ("", ValueError, "must not have an empty text"),
             ([""], ValueError, "must not have an empty text"),
             ([[]], ValueError, "must not have an empty text, or no ids"),

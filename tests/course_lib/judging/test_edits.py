@@ -79,7 +79,7 @@ def test_two_at_once_are_two_edits_unless_they_meet_or_are_known_together() -> N
 @pytest.mark.parametrize(
     ("edit", "told"),
     [
-        (("slope = 4", "slope = 3"), "'slope = 4' stands 0 times in line, not once: write the edit anew"),
+        (("slope = 4", "slope = 3"), "'slope = 4' stands 0 times in line, not once: rewrite the edit"),
         (("slope", "pitch"), "'slope' stands 2 times in line"),
         ((" ", ""), "times in line"),
         (("slope = 2", "slope = 3\n    a = 1\n    b = 2\n    c = 3"), "is longer than 3 lines"),

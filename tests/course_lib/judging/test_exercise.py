@@ -49,5 +49,5 @@ class TestGenerator:
 def test_points_are_whole_numbers(points: Any) -> None:
     exercise = exercises.find("attention.scores")
     for change in ({"points": points, "parts": {}}, {"parts": {"values": 1, "more": points}}):
-        with pytest.raises(ValueError, match=r"attention\.scores: points are whole numbers from 1 on, not "):
+        with pytest.raises(ValueError, match=r"attention\.scores: points are whole numbers of at least 1, not "):
             dataclasses.replace(exercise, **change)

@@ -365,7 +365,7 @@ MADE = "class LayerNorm(nn.Module):\n    def __init__(self, d_model, epsilon=1e-
         (
             NORM,
             f"from torch import nn\nfrom course_lib.mine import answer\nmean = answer('bert.mask_words')\n{MADE}mean()",
-            "it uses the answer bert.mask_words, which is no piece of the file",
+            "it uses the answer bert.mask_words, which is not a piece of the file",
         ),
         (
             NORM,

@@ -144,7 +144,7 @@ class TestSaving:
     def test_what_is_tied_is_saved_once(self) -> None:
         model = nn.Sequential(nn.Linear(3, 3, bias=False), nn.Linear(3, 3, bias=False))
         both = {"0.weight": Source(("a",)), "1.weight": Source(("a",))}
-        with pytest.raises(ValueError, match=r"1.weight should be tied to what is saved as a, but differs from it"):
+        with pytest.raises(ValueError, match=r"1.weight should be tied to the tensor saved as a, but differs from it"):
             published_tensors(model, both)
         model[1].weight = model[0].weight
         assert torch.equal(published_tensors(model, both)["a"], model[0].weight)

@@ -315,7 +315,7 @@ class TestFiles:
     @pytest.mark.parametrize(
         ("change", "message"),
         [
-            (lambda ids, merges: (ids, merges + "猫 a\n"), "a piece with '猫', which stands for no byte"),
+            (lambda ids, merges: (ids, merges + "猫 a\n"), "a piece with '猫', which does not stand for a byte"),
             (lambda ids, merges: (ids, merges + "a b\n"), "does not have the bytes, the pieces of"),
             (lambda ids, merges: ({"!": 1, "a": 0}, merges), "does not have the bytes, the pieces of"),
             (lambda ids, merges: ({"!": 1}, merges), "from 0 without gaps"),

@@ -278,7 +278,7 @@ class TestResuming:
         [
             (dataclasses.replace(SMALL, d_ff=64), {}, "is from another model: its encoder.0"),
             (dataclasses.replace(SMALL, encoder_layers=2), {}, "it has no encoder.1"),
-            (SMALL, {"config": {"seed": 1}}, "is from another training: its seed: 0, this one's: 1"),
+            (SMALL, {"config": {"seed": 1}}, "is from another training run: its seed: 0, this one's: 1"),
             (SMALL, {"config": {"accumulate": 2}}, "its accumulate: 1, this one's: 2"),
             (SMALL, {"data": IN_SEVERAL}, r"its batches in a pass: 1, this one's: \d"),
         ],
@@ -297,7 +297,7 @@ class TestResuming:
         frozen = model()
         frozen.encoder.requires_grad_(False)
         with pytest.raises(
-            CheckpointError, match=r"its parameters that move: \d+ \+ \d+, this one.s: .* freeze the same ones"
+            CheckpointError, match=r"its trained parameters: \d+ \+ \d+, this one.s: .* freeze the same ones"
         ):
             learn(frozen, 4, checkpoints=Checkpoints(tmp_path), resume=True)
         assert_same(frozen, model())
@@ -396,7 +396,7 @@ class TestStopping:
         transformer, five_steps = model(), model()
         with pytest.raises(DivergedError, match=message) as caught:
             train(transformer, ALL_AT_ONCE, failing_at(6, failure), config(9), "cpu", checkpoints=checkpoints)
-        assert "step-00000004.pt; resume=True goes on from it" in caught.value.__notes__[0]
+        assert "step-00000004.pt; resume=True continues from it" in caught.value.__notes__[0]
         assert [path.name for path in checkpoints.files()] == ["step-00000004.pt"]
         learn(five_steps, 5)
         assert_same(transformer, five_steps)  # the sixth step has not moved them

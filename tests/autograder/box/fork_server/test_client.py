@@ -361,7 +361,7 @@ def test_the_time_of_a_submission_is_limited_as_a_whole(fork_server: ForkServer)
         box.run_cell(BUSY.format(0.7))
         lost = ended(box, "while True: pass")
     assert lost.outcome is Outcome.TIMED_OUT
-    assert lost.reason == "the time for the whole submission was used up"
+    assert lost.reason == "the time limit for the whole submission ran out"
     assert lost.out_of_time
 
 

@@ -104,9 +104,9 @@ def test_an_assignment_that_was_never_released_is_refused(tmp_path: Path) -> Non
     [
         (
             'c.CourseDirectory.directory_structure = "{student_id}/{nbgrader_step}"\n',
-            "directory_structure must be left",
+            "directory_structure must keep",
         ),
-        ('c.IgnorePattern.pattern = "("\n', "c.IgnorePattern.pattern is no regular expression"),
+        ('c.IgnorePattern.pattern = "("\n', "c.IgnorePattern.pattern is not a regular expression"),
     ],
 )
 def test_settings_that_are_not_followed_are_refused(tmp_path: Path, config: str, told: str) -> None:

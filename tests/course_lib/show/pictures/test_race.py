@@ -22,7 +22,7 @@ def test_both_pictures_have_a_line_for_each_layer() -> None:
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    with pytest.raises(ValueError, match="steps are of RNN, self-attention, but times of RNN"):
+    with pytest.raises(ValueError, match="steps are for RNN, self-attention, but times for RNN"):
         draw_race(LENGTHS, STEPS, {"RNN": [1.0] * 4}, "cpu")
     with pytest.raises(ValueError, match="RNN has 3 numbers for 4 lengths"):
         draw_race(LENGTHS, {"RNN": LENGTHS}, {"RNN": [1.0] * 3}, "cpu")
