@@ -28,7 +28,7 @@ class TooOld(Unusable):
 
 
 def require_torch() -> None:
-    """Refuse a Python that has this library and no torch; a notebook's first cell asks, and so do its checks.
+    """Refuse a Python that has this library but no torch; a notebook's first cell calls this, and so do its checks.
 
     Raises:
         Unusable: there is none.
@@ -43,7 +43,7 @@ def require_torch() -> None:
 
 
 def require_version(version: str) -> None:
-    """Refuse a notebook that is newer than this library; its first cell asks.
+    """Refuse a notebook that is newer than this library; its first cell calls this.
 
     Args:
         version: of the library that the notebook was released with.

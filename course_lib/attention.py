@@ -116,7 +116,7 @@ def attention(
     """Scaled dot-product attention, step by step.
 
     With half precision, the steps before alpha are in single precision, as in torch's fused kernels: a score
-    of fp16 would be infinite from 65,520, and all that follows NaN.
+    in fp16 would be infinite from 65,520, and everything after it NaN.
 
     Args:
         q: queries.

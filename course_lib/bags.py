@@ -40,7 +40,7 @@ def cosine_similarities(table: Float[Tensor, "vocab_size d_model"], i: int) -> F
 def analogy(
     table: Float[Tensor, "vocab_size d_model"], words: Sequence[str], a: str, b: str, c: str, count: int
 ) -> list[str]:
-    """The words nearest to b - a + c by cosine, best first: a is to b as c is to them. The three asked are left out.
+    """The words nearest to b - a + c by cosine, best first: a is to b as c is to them. a, b and c are left out.
 
     Mikolov et al. (2013), "Linguistic Regularities in Continuous Space Word Representations", section 4, with all
     vectors scaled to length 1.
@@ -111,7 +111,7 @@ def train_bag(
     """Train a bag of embeddings with Adam, in mini-batches, each epoch in its own order.
 
     Returns:
-        the trained parameters, and each epoch's mean loss over its examples, as it was when each was seen.
+        the trained parameters, and each epoch's mean loss over its examples, each computed when the example was seen.
     """
     parameters = [parameter.clone().requires_grad_() for parameter in parameters]
     optimizer = torch.optim.Adam(parameters, lr=rate)

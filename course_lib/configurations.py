@@ -198,17 +198,17 @@ class GPTConfig(_Sizes):
 
     @classmethod
     def gpt2_medium(cls) -> GPTConfig:
-        """GPT-2 of 24 layers."""
+        """GPT-2 with 24 layers."""
         return cls._gpt2(1024, 16, 24)
 
     @classmethod
     def gpt2_large(cls) -> GPTConfig:
-        """GPT-2 of 36 layers."""
+        """GPT-2 with 36 layers."""
         return cls._gpt2(1280, 20, 36)
 
     @classmethod
     def gpt2_xl(cls) -> GPTConfig:
-        """GPT-2 of 48 layers."""
+        """GPT-2 with 48 layers."""
         return cls._gpt2(1600, 25, 48)
 
     @classmethod
@@ -236,9 +236,9 @@ class GPTConfig(_Sizes):
         context_length: int = 2048,
         **changes: Any,
     ) -> GPTConfig:
-        """The block as it is since Llama: RMSNorm, rotary positions, SwiGLU, no biases (Touvron et al., 2023).
+        """The block as it has been since Llama: RMSNorm, rotary positions, SwiGLU, no biases (Touvron et al., 2023).
 
-        What came after it is a field more: `GPTConfig.llama(..., key_value_heads=4, qk_norm=True, window=1024)`.
+        Later changes are further fields: `GPTConfig.llama(..., key_value_heads=4, qk_norm=True, window=1024)`.
         """
         fields: dict[str, Any] = {
             "dropout": 0.0,

@@ -128,8 +128,8 @@ class GenerationState(_PromptState):
 class SlidingGenerationState(_PromptState):
     """A text of any length: each token is predicted from the last `context_length` tokens.
 
-    While they are all there is, the text goes on as any other. From then on a token that leaves changes what every
-    other has seen of it, and its position, so that no key or value can be kept: each step reads them all.
+    Until the context is full, the text goes on like any other. After that, each token that drops out changes the other
+    tokens' context and positions, so no key or value can be kept: each step reads them all.
     """
 
     of_tokens = ("_tokens", "_mask", "_within")
@@ -159,8 +159,8 @@ class SlidingGenerationState(_PromptState):
 def find_padding(prompt: Int[Tensor, "batch tokens"], config: GPTConfig) -> Bool[Tensor, "batch tokens"] | None:
     """Return a mask, True at the prompts' tokens; None if there is no padding among them.
 
-    GPT-2 has no padding of its own, so prompts of different lengths are filled up with the end of a text. Before or
-    after all the tokens of a prompt it counts as padding, unless every prompt has equally much of it.
+    GPT-2 has no padding of its own, so prompts of different lengths are filled up with the end-of-text token. Before or
+    after all the tokens of a prompt it counts as padding, unless every prompt has the same number of it.
 
     Raises:
         ValueError: a prompt has no tokens.

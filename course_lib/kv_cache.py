@@ -158,7 +158,7 @@ class KVCache(TextState):
             block.length -= columns
 
     def static(self, kept: StaticKVCache | None = None) -> StaticKVCache:
-        """The same texts, to go on with in steps of the same shapes; this cache itself is not to be used any more.
+        """The same texts, to continue in steps of the same shapes; this cache itself must not be used any more.
 
         Args:
             kept: of texts that are done. If it has the same shapes, it takes these, so that they are where those were.
@@ -193,7 +193,7 @@ class StaticKVCache(KVCache):
         return int(self.filled)
 
     def tensors(self) -> list[Tensor]:
-        """All that it holds."""
+        """All its tensors."""
         assert self.mask is not None
         pairs: tuple[LayerKVCache | KeysAndValues, ...] = (*self.blocks, *self.memory)
         return [self.filled, self.mask, *(tensor for pair in pairs for tensor in (pair.keys, pair.values))]

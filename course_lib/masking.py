@@ -58,11 +58,11 @@ def packed_mask(ids: Int[Tensor, "batch tokens"], end: int) -> Bool[Tensor, "bat
 
 
 def leak_test(model: Callable[[Tensor], Tensor], x: Float[Tensor, "tokens d_model"]) -> Bool[Tensor, "tokens tokens"]:
-    """Which token's output a model changes when another token is changed: what each of them sees.
+    """Find which tokens' outputs change when another token is changed: what each of them sees.
 
     Args:
         model: takes [tokens, d_model] and returns a row for each token.
-        x: some input; one alone proves no model tight.
+        x: some input; a single one cannot prove that a model does not leak.
 
     Returns:
         True at [i, j] where the output of token i changes with token j. Above the diagonal that is a leak.

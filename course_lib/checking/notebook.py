@@ -46,8 +46,8 @@ def check(exercise_id: str = "", answer: Callable[..., Value] | None = None, *, 
         hidden: run the hidden cases as well, with a public seed.
 
     Returns:
-        The verdict, which shows itself when it is the last value of a cell. None where there is no such exercise, or
-        none that can be used, which a printed sentence says, and inside the grader's sandbox, where the grader checks
+        The verdict, which shows itself when it is the last value of a cell. None if there is no such exercise, or
+        none that can be used (a printed sentence says so), and inside the grader's sandbox, where the grader checks
         from outside.
 
     Raises:
@@ -106,7 +106,7 @@ def _not_in_the_cells(
 
 
 class NoCase:
-    """Stand-in for a case where there is none, so that the cell that goes on with it ends in a sentence.
+    """Stand-in for a missing case, so that a cell that uses it ends in a sentence.
 
     Args:
         why: the sentence that `case` has printed.
@@ -128,7 +128,7 @@ class NoCase:
 
 
 class NoCaseHere(LookupError):
-    """A cell goes on with a case that was not handed out."""
+    """A cell uses a case that was not given."""
 
     def _render_traceback_(self) -> list[str]:
         """Return what a notebook shows: the sentence, without the library's lines."""
@@ -143,9 +143,9 @@ def case(exercise_id: str = "", answer: Callable[..., Value] | None = None) -> F
         answer: the function or class; by default, what the notebook defines under the exercise's name.
 
     Returns:
-        The case, which shows how to go on when it is the last value of a cell. Where nothing fails, where there is no
-        answer yet, for a prediction, and inside the grader's sandbox, a printed sentence says so, and what is returned
-        says it again where a cell goes on with it.
+        The case, which shows how to go on when it is the last value of a cell. If nothing fails, if there is no
+        answer yet, for a prediction, and inside the grader's sandbox, a printed sentence says so, and a cell that uses
+        the returned value says it again.
     """
     if find_spec("course_lib.exercises") is None:
         return _no_case("No case is handed out during grading.")
@@ -169,9 +169,9 @@ def _no_case(why: str) -> NoCase:
 
 
 def hint(exercise_id: str = "") -> HelpPanel | None:
-    """A hint, and with each further call the next one: from the idea to the outline of an answer.
+    """Open a hint, and with each further call the next one: from the idea to the outline of an answer.
 
-    Where the last check has named a mistake that a hint helps with, that hint comes first.
+    If the last check has named a mistake that a hint helps with, that hint comes first.
 
     Args:
         exercise_id: such as "attention.scaled_dot_product".
@@ -323,7 +323,7 @@ def never_defined(exercise: Exercise) -> Verdict:
 
 
 def new_kernel(exercise: Exercise) -> Verdict:
-    """The verdict where nothing of the lesson has run: what was there before a restart is gone."""
+    """The verdict if nothing of the lesson has run, as after a restart of the kernel."""
     note = (
         "Nothing of this lesson is defined. Has the kernel been restarted? Run > Run All Above Selected Cell (in "
         "Colab: Runtime > Run before) defines it again."

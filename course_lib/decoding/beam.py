@@ -88,7 +88,7 @@ def beam_search(
     early_stopping: EarlyStopping = False,
     use_cache: bool = True,
 ) -> Beams:
-    """Write the sentences with the highest scores that a search `beams` wide finds.
+    """Write the sentences with the highest scores that a search with `beams` beams finds.
 
     At every step each of the live sentences is continued by every token. Those of the best `beams` that end are
     finished, and the best `beams` of all the others live on; so one beam is greedy decoding. An input is done when it
@@ -99,8 +99,9 @@ def beam_search(
         inputs: ids on the model's device, padded: sources, or prompts.
         beams: how many sentences to keep.
         length_penalty: alpha of `penalty`, at least 0.
-        max_new_tokens: the most tokens, <e> included; what is not finished by then is cut off, and scored as it is.
-        length_formula: which of `penalty`'s.
+        max_new_tokens: the most tokens, <e> included; a sentence that is not finished by then is cut off, and scored
+            like that.
+        length_formula: one of `penalty`'s.
         early_stopping: True, an input is done as soon as it has `beams` finished sentences; "never", only when no live
             one would score higher if it had its log-probability at `max_new_tokens`, the most that it can hope for.
         use_cache: keep keys and values; without them, the same tokens in more time.

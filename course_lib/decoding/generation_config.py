@@ -42,10 +42,11 @@ class GenerationConfig:
     """The settings of `generate`. Without further settings it is greedy decoding.
 
     Any of `temperature`, `top_k`, `top_p` and `min_p` makes it sampling, and more beams than one beam search. Nothing
-    else is assumed, nor read from a published `generation_config.json`. Names are those of the `transformers` library.
+    else is assumed, and a published `generation_config.json` is not read. Names are those of the `transformers`
+    library.
 
     Attributes:
-        max_new_tokens: the most tokens to write, the end included; what is not finished by then stays cut off.
+        max_new_tokens: the most tokens to write, the end included; a text that is not finished by then stays cut off.
         min_new_tokens: the fewest tokens before an end.
         eos_token_id: the id that ends a text, or several; None for the model's own.
         do_sample: whether to draw tokens at random, with no other setting too.

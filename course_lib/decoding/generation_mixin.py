@@ -29,7 +29,7 @@ class GenerationMixin:
             input_ids: on the model's device: sources, or prompts. Those of different lengths are padded: prompts on
                 either side, sources after their tokens.
             attention_mask: 1 or True at tokens, 0 or False at padding. Without it, padding is what has the id of
-                padding; and where GPT-2 has none, the end of a text around prompts of different lengths.
+                padding; and where GPT-2 has none, the end-of-text token around prompts of different lengths.
             streamer: is given the tokens while they are written; not with beams.
             settings: those of `GenerationConfig`, as `max_new_tokens` and `temperature`.
 

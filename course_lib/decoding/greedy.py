@@ -31,7 +31,7 @@ def greedy_decode(
     Args:
         model: `Transformer` or `GPT`. Dropout is off; the model's mode is restored.
         inputs: ids on the model's device, padded: sources for `Transformer`, prompts for `GPT`.
-        max_new_tokens: the most tokens to write, <e> included; what is not finished by then stays cut off.
+        max_new_tokens: the most tokens to write, <e> included; a text that is not finished by then stays cut off.
         use_cache: keep keys and values; without them, the same tokens in more time.
 
     Returns:
@@ -111,6 +111,6 @@ def most_probable(logits: Float[Tensor, "batch vocab_size"]) -> Int[Tensor, " ba
 
 @contextmanager
 def decoding(model: nn.Module) -> Iterator[None]:
-    """No gradients and no dropout."""
+    """Switch gradients and dropout off."""
     with evaluating(model), torch.inference_mode():
         yield

@@ -101,7 +101,7 @@ def score_change(
 
 
 def repetition_penalty(penalty: float) -> Processor:
-    """Penalize the tokens of the whole text; padding is no token. Above 1, what has been said is said less."""
+    """Penalize the tokens of the whole text, padding left out. Above 1, repetition becomes less likely."""
 
     def process(text: Tensor, at_tokens: Tensor, scores: Tensor) -> Tensor:
         seen = torch.zeros_like(scores, dtype=torch.long).scatter_add_(1, text, at_tokens.long()) > 0
@@ -111,7 +111,7 @@ def repetition_penalty(penalty: float) -> Processor:
 
 
 def no_repeated_ngram(size: int) -> Processor:
-    """No `size` tokens in a row that have been there before: Paulus et al. (2017), "A Deep Reinforced Model", 2.5."""
+    """Forbid runs of `size` tokens that the text already has: Paulus et al. (2017), "A Deep Reinforced Model", 2.5."""
 
     def process(text: Tensor, at_tokens: Tensor, scores: Tensor) -> Tensor:
         if text.shape[1] < size:
@@ -127,7 +127,7 @@ def no_repeated_ngram(size: int) -> Processor:
 
 
 def no_end_before(length: int, end_ids: Sequence[int]) -> Processor:
-    """No end of a text that has fewer tokens than this, those that were read before included."""
+    """Forbid the end of a text that has fewer tokens than this, those read before included."""
 
     def process(text: Tensor, at_tokens: Tensor, scores: Tensor) -> Tensor:
         if text.shape[1] >= length:

@@ -39,7 +39,7 @@ class Translator:
             max_new_tokens: the most tokens of a translation, <e> included.
 
         Raises:
-            TypeError: one string in place of a list.
+            TypeError: one string instead of a list.
             ValueError: a sentence is empty, or `batch_size` or `beams` is below 1.
         """
         check_texts(sentences)

@@ -55,7 +55,7 @@ class Texts:
             references: for each hypothesis a sentence, or a list of them.
 
         Raises:
-            TypeError: one string in place of a list of sentences.
+            TypeError: one string instead of a list of sentences.
             ValueError: nothing to evaluate, unequal counts, or a reference without words.
         """
         if isinstance(hypotheses, str) or isinstance(references, str):
@@ -163,7 +163,7 @@ def evaluate_texts(
         metrics: names in `METRICS`, or functions such as `partial(bleu, tokenize="none", lowercase=True)`.
 
     Raises:
-        TypeError: one string in place of a list, of sentences or of metrics.
+        TypeError: one string instead of a list, of sentences or of metrics.
         ValueError: an unknown metric, nothing to evaluate, unequal counts, or a reference without words.
         ModuleNotFoundError: a metric's library is not installed.
     """

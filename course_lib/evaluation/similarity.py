@@ -84,7 +84,7 @@ class TextEncoder:
         A text of more than `max_length` pieces loses its end.
 
         Raises:
-            TypeError: one string in place of a list.
+            TypeError: one string instead of a list.
             ValueError: there are no texts, or `batch_size` is below 1.
         """
         check_texts(texts)

@@ -33,7 +33,7 @@ ENDINGS: Final = {
 
 @dataclass(frozen=True)
 class Thesaurus:
-    """Something that knows synonyms.
+    """A source of synonyms.
 
     Attributes:
         name: of it, for the signature of a score.
@@ -69,7 +69,7 @@ def _read(table: Path) -> dict[str, frozenset[str]]:
 
 
 def look_up(folder: Path, words: Iterable[str]) -> dict[str, frozenset[str]]:
-    """The synonyms that WordNet has for some words: single words that share a meaning with one, or with its base form.
+    """WordNet's synonyms for some words: single words that share a meaning with a word, or with its base form.
 
     Args:
         folder: of WordNet's files, `data.noun` and the others.
@@ -111,7 +111,7 @@ def _irregular(path: Path) -> dict[str, list[str]]:
 
 
 def write_table(folder: Path, more: Iterable[str] = (), table: Path = TABLE) -> None:
-    """Look up the words of a table, and more, and write it anew.
+    """Look up the words of a table, and more words, and rewrite the table.
 
     Args:
         folder: of WordNet's files.

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 
 class BERTOutput(NamedTuple):
-    """An encoder's output; a tuple, so that `torch.export` and wrappers of a model see its tensors.
+    """An encoder's output; a tuple, so that `torch.export` and wrappers of a model can find its tensors.
 
     Attributes:
         states: a vector for each token that has seen all the others.

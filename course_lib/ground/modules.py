@@ -15,7 +15,7 @@ def blocks_of(model: nn.Module) -> list[nn.Module]:
 
 @contextmanager
 def evaluating(model: nn.Module) -> Iterator[None]:
-    """Switch dropout off, and every module back to what it was at the end: some may be frozen while others train."""
+    """Switch dropout off; at the end give each module its own mode back: some may be frozen while others train."""
     training = [module for module in model.modules() if module.training]
     model.eval()
     try:

@@ -40,7 +40,7 @@ class Moved(MetaPathFinder, Loader):
 
 
 def forward(names: Mapping[str, str]) -> None:
-    """Let old names of modules lead to the new ones, where no module has the old name itself."""
+    """Let old module names lead to the new ones, unless a module still has the old name."""
     sys.meta_path.append(Moved(names))
 
 

@@ -24,7 +24,7 @@ BETWEEN = 0.2
 
 @dataclass(frozen=True)
 class NotebookBar:
-    """A bar as a notebook shows it: plain HTML, for a widget would be an empty place in a page that was saved.
+    """A bar as a notebook shows it: plain HTML, because a widget would leave an empty place in a saved page.
 
     Attributes:
         title: shown before the bar.
@@ -77,12 +77,12 @@ class DrawBar(Protocol):
 
 @contextmanager
 def bar_in_page(title: str, steps: int, patience: float = 0.0) -> Iterator[DrawBar]:
-    """A bar that is drawn over itself, with the time left, and is gone in the end.
+    """A bar that is redrawn in place, with the time left, and disappears at the end.
 
     Args:
         title: shown before the bar.
         steps: how far it goes.
-        patience: seconds before it is shown: what takes less long needs none.
+        patience: seconds before it is shown: faster work needs no bar.
     """
     from IPython.display import display  # only a page has it: a script that trains needs no notebook
 

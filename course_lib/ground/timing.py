@@ -15,7 +15,7 @@ from torch import Tensor
 
 
 def milliseconds(work: Callable[[], object], runs: int = 3) -> float:
-    """The fastest of several runs, after one that warms up: whatever else the machine does only makes a run longer.
+    """The fastest of several runs, after one that warms up: other work on the machine can only make a run longer.
 
     Args:
         work: what is called. A GPU works in the background; the clock waits for it.
@@ -50,7 +50,7 @@ def race(
         layers: what is compared, by name.
         lengths: how many words a sentence has, time after time.
         sentences: makes the input of this many words, on the device that is measured.
-        runs: of which the fastest counts.
+        runs: how many; the fastest counts.
     """
     taken: dict[str, list[float]] = {name: [] for name in layers}
     for length in lengths:

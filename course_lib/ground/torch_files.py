@@ -44,6 +44,6 @@ def _check_intact(path: Path | str) -> None:
 
 
 def first_line(error: Exception) -> str:
-    """The beginning of what an error says, or its kind where it says nothing."""
+    """The first line of an error's message, or the error's type if it has none."""
     lines = str(error).strip().splitlines()
     return lines[0][:120] if lines else type(error).__name__

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 class TorchAttention(nn.Module):
     """Multi-head attention as torch computes it, called as lesson 04's own: attention(x, memory, mask).
 
-    It stands in wherever a block is to be tried by itself, or an attention of one's own is not at hand.
+    It is used to try a block by itself, or until you have written your own attention.
 
     Parameters:
         W_q, W_k, W_v, W_o: linear layers from d_model to d_model.

@@ -15,7 +15,7 @@ from torch import Tensor
 
 
 def check_at_least(least: int, **counts: int) -> None:
-    """Refuse what counts something and is too small, or no whole number.
+    """Refuse counts that are too small or not whole numbers.
 
     Raises:
         TypeError, ValueError: naming the first.
@@ -28,7 +28,7 @@ def check_at_least(least: int, **counts: int) -> None:
 
 
 def check_not_negative(**numbers: float) -> None:
-    """Refuse what must be a number of 0 or more: not below it, not infinite, and not NaN.
+    """Refuse numbers that are below 0, infinite or NaN.
 
     Raises:
         ValueError: naming the first.
@@ -39,7 +39,7 @@ def check_not_negative(**numbers: float) -> None:
 
 
 def check_one_of(choices: Any, **given: object) -> None:
-    """Refuse what is none of the choices that a `Literal` names.
+    """Refuse a value that is not one of the choices of a `Literal`.
 
     Raises:
         ValueError: naming the first, and the choices.
@@ -50,7 +50,7 @@ def check_one_of(choices: Any, **given: object) -> None:
 
 
 def check_texts(texts: Iterable[str]) -> None:
-    """Refuse one string in place of several: it would be taken for texts of one letter each.
+    """Refuse one string instead of several: it would be taken for texts of one letter each.
 
     Raises:
         TypeError: it is a string.
@@ -75,7 +75,7 @@ def check_unicode(text: str) -> None:
 
 
 def check_device(device: torch.device | str) -> torch.device:
-    """Refuse a GPU where torch finds none, or not so many, and what is no device at all.
+    """Refuse a GPU that torch does not find, and anything that is not a device.
 
     Raises:
         ValueError: it says which there are.
@@ -141,7 +141,7 @@ def check_boolean(mask: Tensor, true: str = "may attend") -> None:
 
 
 def check_floating(**tensors: Tensor) -> None:
-    """Refuse tensors of whole numbers where weights are learned or averaged.
+    """Refuse integer tensors where weights are learned or averaged.
 
     Raises:
         TypeError: naming the first.
@@ -152,7 +152,7 @@ def check_floating(**tensors: Tensor) -> None:
 
 
 def check_ids(ids: Int[Tensor, "batch tokens"], vocab_size: int, name: str, *, wait: bool = False) -> None:
-    """Refuse what is not a batch of ids below `vocab_size`, before anything is computed with it.
+    """Refuse anything but a batch of ids below `vocab_size`, before anything is computed with it.
 
     Args:
         ids: of tokens.
@@ -178,10 +178,10 @@ def check_ids(ids: Int[Tensor, "batch tokens"], vocab_size: int, name: str, *, w
 
 
 def check_batch(ids: Int[Tensor, "batch tokens"], name: str) -> None:
-    """Refuse what cannot be a batch of ids, whatever their values.
+    """Refuse anything that cannot be a batch of ids, whatever the values.
 
     Raises:
-        TypeError: they are no tensor, or not whole numbers.
+        TypeError: they are not a tensor, or not whole numbers.
         ValueError: they have another shape, or there are none.
     """
     if not isinstance(ids, Tensor):

@@ -109,7 +109,7 @@ class AnswerKey:
     Args:
         exercise: the exercise.
         hidden_seed: seed of the hidden cases; None leaves them out, as students' own checks do.
-        tolerance: how near an answer must be, in place of what follows from the dtype. Known mistakes are told apart
+        tolerance: how near an answer must be, instead of the dtype's own tolerance. Known mistakes are told apart
             without it.
     """
 

@@ -14,7 +14,7 @@ from torch import Tensor
 
 
 class Array(Tensor):
-    """An array's numbers, in its order in memory. What is computed from it is a plain tensor."""
+    """An array's numbers, in their order in memory. Computing with them gives plain tensors."""
 
     __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
 

@@ -71,11 +71,11 @@ class Difference:
 
 @dataclass(frozen=True)
 class Tolerance:
-    """A tolerance that a course sets in place of the dtype's.
+    """A tolerance that a course sets instead of the dtype's.
 
     Attributes:
         relative: the largest error allowed, as a share as in `RELATIVE_TOLERANCE`; None for what that says.
-        absolute: an error up to this is allowed as well; None for none but the rounding of zero.
+        absolute: an error up to this is allowed as well; None allows only the rounding of zero.
     """
 
     relative: float | None = None
@@ -99,7 +99,7 @@ class Strictness:
     Attributes:
         entrywise: compare each entry with its own size, not with the largest of its tensor.
         double: a plain float comes out of tensors in double precision, and must be as exact as they are.
-        tolerance: in place of what follows from the dtype.
+        tolerance: instead of the dtype's own.
     """
 
     entrywise: bool = False
@@ -164,7 +164,7 @@ def difference(
         expected: what the reference did.
         actual: what the answer did.
         parameters: the names of the answer's parameters, for the message.
-        tolerance: in place of what follows from the dtype.
+        tolerance: instead of the dtype's own.
     """
     found = _returned_difference(case, expected, actual, parameters, tolerance)
     if found is None and actual.modified:

@@ -50,15 +50,15 @@ UNKNOWN = Diagnosis()
 def diagnose(
     key: AnswerKey, observations: Sequence[Observation], probe: Probe, *, one_mistake: bool = False
 ) -> Diagnosis:
-    """Which known mistake gives what an answer gave: one alone, else two at once, else one in some of the cases.
+    """Find the known mistake that gives what an answer gave: one alone, else two at once, else one in some cases.
 
-    Where the core part is wrong only its cases count: a wrong formula may fail the other parts in its own way. At least
-    one case must show a wrong *value*: that both merely raise proves nothing.
+    If the core part is wrong, only its cases count: a wrong formula may fail the other parts in its own way. At least
+    one case must show a wrong *value*: if both only raise, that proves nothing.
 
     Args:
         key: the exercise's cases and expected results.
-        observations: what the answer did in the visible cases; what comes after them is not looked at.
-        probe: calls the answer on further cases. It is not called where nothing is suspected.
+        observations: what the answer did in the visible cases; later ones are ignored.
+        probe: calls the answer on further cases. It is not called if nothing is suspected.
         one_mistake: look only for a mistake that explains the answer alone.
     """
     shown = _Tried(key.shown, observations)

@@ -16,13 +16,13 @@ MOST_LINES = 3
 
 
 class EditDoesNotFit(ValueError):
-    """A piece of source that is to be changed is not there, or more than once, or is too long."""
+    """A piece of source to change is missing, occurs more than once, or is too long."""
 
 
 class Edited:
     """A right answer with changes, which is compiled when it is first called.
 
-    Two of them can be made at once where they change different pieces of one answer, unless one is not `paired`.
+    Two of them can be made at once if they change different pieces of one answer, unless one is not `paired`.
 
     Args:
         right: a function or a class, one of the exercise's right answers or its reference; its source is read.
@@ -62,7 +62,7 @@ class Edited:
         return made
 
     def together_with(self, other: object) -> Edited | None:
-        """Both at once; None where they change the same piece, or are not to be tried together, or one does not fit."""
+        """Both at once; None if they change the same piece, may not be tried together, or one does not fit."""
         if not isinstance(other, Edited) or self.right is not other.right or self._beside != other._beside:
             return None
         try:

@@ -42,7 +42,7 @@ class MixedDevices(RuntimeError):
 
 
 def put(value: Any) -> Any:
-    """Mark all tensors in a value, and those of a module, as being elsewhere; return it."""
+    """Mark all tensors in a value or a module as being elsewhere; return it."""
     for tensor in _tensors(value):
         setattr(tensor, _MARK, True)
     return value
@@ -99,7 +99,7 @@ def _asked(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | N
 
 
 def on_the_cpu(value: Any) -> Any:
-    """The same value with the CPU for the other device."""
+    """The same value, moved back from the other device to the CPU."""
     if isinstance(value, (str, torch.device)) and str(value).startswith(DEVICE.type):
         return "cpu"
     if isinstance(value, dict):

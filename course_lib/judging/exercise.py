@@ -54,7 +54,7 @@ class CallRefused(RuntimeError):
 
 
 class NotRecorded(BaseException):
-    """Raised by a callback that knows only recorded calls (`recorded/`), for another one. No answer is to blame."""
+    """Raised by a recorded callback (`recorded/`) for a call that was not recorded. The answer is not at fault."""
 
 
 @dataclass(frozen=True)
@@ -62,14 +62,14 @@ class Callback:
     """A function that a case passes *in*: a decoder's step function, say, as an argument of a case or inside one.
 
     The function itself stays with the checker. An answer in a sandbox calls it over the wire, with plain data both
-    ways, so that no gradient flows through it. What the answer passes may be anything: the function must raise an
-    exception where it can do nothing with it, and be done soon.
+    ways, so that no gradient flows through it. The answer may pass anything: if the function cannot use it, it must
+    raise an exception, and soon.
 
     Attributes:
         name: as the student reads it, such as "step".
         function: takes and returns values; called again with the same arguments it returns the same.
         most_calls: how often one call of the answer may call it.
-        most_entries: how many entries it may be given at a time: those of tensors, lists and dicts, and characters.
+        most_entries: how many entries it may be given at a time: of tensors, lists and dicts, and characters.
     """
 
     name: str
@@ -128,8 +128,8 @@ class Case:
         part: the part of the exercise that this case belongs to (`Exercise.parts`).
         refused: the name of the built-in exception with which this call must end, such as "ValueError"; by default it
             must return.
-        secret: say only whether the value was right, and not which one is: for predictions, which one attempt after
-            another would otherwise read off.
+        secret: say only whether the value was right, not what the right one is: for predictions, which could otherwise
+            be read off by trying.
         entrywise: compare every entry of a result with its own size, not with the largest of its tensor: where
             numbers of many magnitudes are side by side and each is computed without cancellation.
         elsewhere: call it with tensors on another device, as far as it can see (`elsewhere.py`): whatever it makes
@@ -208,7 +208,7 @@ class Misconception:
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Two known mistakes that students make at once, where they are not settings of one function.
+    """Two known mistakes that students make at once, if they are not settings of one function.
 
     Attributes:
         first: the id of one of them.
@@ -227,7 +227,7 @@ DEPTHS = {"idea": "The idea", "shapes": "What goes in, what comes out", "outline
 
 @dataclass(frozen=True)
 class Hint:
-    """A push for somebody who is stuck. `code` stands in backticks; nothing else in it is marked up.
+    """A push for somebody who is stuck. `code` is in backticks; nothing else in it is marked up.
 
     Attributes:
         depth: one of `DEPTHS`.
@@ -266,7 +266,7 @@ class Exercise:
         points: the most that can be earned; the sum of `parts`.
         minutes: how long a typical student needs.
         difficulty: how hard it is, from 1 to 5; 0 where nobody has said.
-        importance: how much later lessons, and the field, rest on it, from 1 to 5; 0 where nobody has said.
+        importance: how much later lessons, and the field, depend on it, from 1 to 5; 0 where nobody has said.
         section: the heading in the lesson that explains it.
         source: the paper section or slide it comes from.
         reference: the function or class in `course_lib`.
@@ -274,7 +274,7 @@ class Exercise:
         misconceptions: known wrong answers, most specific first.
         listed_pairs: two of them at once, besides the pairs that follow from their settings.
         correct: answers that are right and honestly different from the reference; they certify the check.
-        hints: for who is stuck, from the idea to the outline; none twice as deep.
+        hints: for a student who is stuck, from the idea to the outline; each depth at most once.
         steps: the reference's variables that are shown beside an answer that fails, in order (see `steps.py`).
         parts: points for each part; the part `values` must be right before any other counts.
         lesson: the folder of its lesson, such as "01_attention"; the catalogue that finds the exercise says which.
@@ -366,7 +366,7 @@ class Exercise:
 
     @cached_property
     def pairs(self) -> tuple[Misconception, ...]:
-        """Two mistakes at once: those that are listed, then all whose settings do not get in each other's way."""
+        """Two mistakes at once: those that are listed, then all whose settings do not conflict."""
         known = {mistake.id: mistake for mistake in self.misconceptions}
         listed = [_both(known[pair.first], known[pair.second], pair.answer) for pair in self.listed_pairs]
         settings = (_both_settings(first, second) for first, second in combinations(self.misconceptions, 2))

@@ -24,7 +24,7 @@ class Found:
     Attributes:
         cell: the place of the last cell that defines it, or would if it were Python; None where there is none.
         text: the statement that defines it; empty where there is none.
-        other: where no cell defines it: what the answer's own cell defines in its place; empty where that is nothing.
+        other: if no cell defines it: what the answer's own cell defines instead; empty if nothing.
     """
 
     cell: int | None = None
@@ -33,7 +33,7 @@ class Found:
 
 
 def find_answer(name: str, cells: Sequence[str], own: Iterable[int] = ()) -> Found:
-    """Find the last definition of a name at the top level of a cell, also below an `if` or a `try`.
+    """Find the last definition of a name at the top level of a cell, even inside an `if` or a `try`.
 
     Args:
         name: what the answer is called.
@@ -54,7 +54,7 @@ def wrong_name(exercise: Exercise, other: str) -> str:
 
 
 def written_names(source: str) -> list[str]:
-    """Return the functions and classes that a cell defines at its top level; where it is no Python, wherever."""
+    """Return the functions and classes that a cell defines at its top level; if it is not Python, at any level."""
     return [
         part.name
         for statement in statements_of(source)
@@ -64,7 +64,7 @@ def written_names(source: str) -> list[str]:
 
 
 def cells_above(script: str, line: int | None = None) -> list[str]:
-    """Return the cells of a script, which begin at lines "# %%", or of a notebook of marimo's, which is a script, too.
+    """Return the cells of a script, which begin at lines "# %%", or of a marimo notebook, which is a script, too.
 
     Args:
         script: a Python file.

@@ -69,9 +69,9 @@ class HiddenCall:
 
 
 def hidden_calls(cells: Sequence[str], own: Collection[int], names: Iterable[str]) -> dict[str, list[HiddenCall]]:
-    """Return where a student's code could hide what answers call, by the names of the answers, in order.
+    """Return the places where a student's code could hide what answers call, by the answers' names, in order.
 
-    What changes how everything runs counts wherever it stands; a package only where the answer uses it, and where the
+    Code that changes how everything runs counts anywhere; a package counts only if the answer uses it, and the
     lesson does not import it itself.
 
     Args:

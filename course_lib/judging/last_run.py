@@ -44,7 +44,7 @@ class Run:
 
 
 class RunLog:
-    """The runs of a notebook's cells. What they gave is known from the first time on that it is asked about.
+    """The runs of a notebook's cells. It records them from the first time that it is used.
 
     Args:
         shell: the notebook's IPython.
@@ -70,7 +70,7 @@ class RunLog:
 
     @property
     def runs(self) -> list[Run]:
-        """Of each cell its newest run, in the order in which they ran; that which goes on now comes last."""
+        """The newest run of each cell, in the order in which they ran; the current one comes last."""
         running = self._running
         if running is None:
             return list(self._runs)
@@ -81,7 +81,7 @@ class RunLog:
         return self._origins.get(name)
 
     def is_outdated(self, name: str) -> bool:
-        """Return whether the cell that gave `name` its value was run again since, and no longer gives it one."""
+        """Return whether the cell that gave `name` its value has been run again, and no longer gives it one."""
         origin = self._origins.get(name)
         return origin is not None and origin not in self._runs
 

@@ -168,7 +168,7 @@ def observe(answer: Callable[..., Value], case: Case, forbidden: Collection[str]
 def call(
     answer: Callable[..., Value], case: Case, forbidden: Collection[str] = ()
 ) -> tuple[Observation, tuple[Value, ...]]:
-    """Like `observe`, but leave it to somebody else to tell which arguments were changed: nothing that runs beside an
+    """Like `observe`, but leave it to the caller to tell which arguments were changed: nothing that runs beside an
     answer can be trusted to.
 
     Returns:
@@ -398,7 +398,7 @@ def _gradients(result: Value, wanted: list[Tensor]) -> tuple[Tensor | None, ...]
 
 
 def fresh(value: Value, trap: Trap | None = None, unknown: list[str] | None = None) -> Value:
-    """A copy that shares nothing with `value`; `clone` keeps a transposed memory layout. Whatever is called can be."""
+    """A copy that shares nothing with `value`; `clone` keeps a transposed memory layout."""
     if isinstance(value, Array):
         return give_arrays(value)
     if isinstance(value, Given):

@@ -62,7 +62,7 @@ HEADINGS = {
 def drawn(draw: Callable[[Verdict], str], verdict: Verdict) -> tuple[str, str]:
     """Return a function's drawing of a verdict, and an empty text; or its plain form, and what went wrong in drawing.
 
-    A verdict stands whether it can be shown or not: no defect here may cost anybody a grade.
+    A verdict counts even if it cannot be shown: no defect here may cost anybody a grade.
 
     Args:
         draw: `verdict_text` or `verdict_html`.
@@ -242,7 +242,7 @@ def _folded(summary: str, inside: str) -> str:
 
 
 def with_code(sentence: str) -> str:
-    """A sentence as HTML, escaped, and what stands between its backticks as code."""
+    """A sentence as HTML, escaped, with the text between backticks as code."""
     return _IN_BACKTICKS.sub(r"<code>\1</code>", escape(sentence))
 
 
@@ -449,7 +449,7 @@ def _holds_more_than_text(value: Value) -> bool:
 
 
 def value_text(value: Value, decimals: int = DECIMALS) -> str:
-    """A value as short text: small tensors whole, large ones by shape and first row, of others the beginning.
+    """A value as short text: small tensors whole, large ones by shape and first row, the beginning of anything else.
 
     The value may be anything that a sandbox can send: nothing here takes longer than its result is short.
     """

@@ -55,7 +55,7 @@ class BrokenRule:
 class Code:
     """The code of a notebook's cells, or of a file: parsed once, and asked about several answers.
 
-    What takes too long to parse is passed over: cells longer than `LONGEST_CELL`, all that comes after
+    Code that takes too long to parse is skipped: cells longer than `LONGEST_CELL`, everything after
     `LONGEST_CODE`, and what is not Python. A trap still watches it run.
     """
 
@@ -198,7 +198,7 @@ class Statement:
 
     @cached_property
     def imports(self) -> dict[str, str]:
-        """The names that it imports, even inside functions, and what they stand for: it is nobody's own."""
+        """The names that it imports, even inside functions, and what they stand for."""
         return {use.binds: use.path if use.is_renamed else use.binds for use in self.uses if use.binds}
 
     @cached_property
@@ -213,7 +213,7 @@ class Statement:
 
     @cached_property
     def functions(self) -> set[str]:
-        """The functions and methods written in it; calling one's own `softmax` is using nobody else's."""
+        """The functions and methods written in it: a student may call a `softmax` of their own."""
         return {part.name for part in ast.walk(self.node) if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef))}
 
 

@@ -17,8 +17,8 @@ from course_lib.judging.observation import Foreign, observe
 def steps_of(exercise: Exercise, case: Case) -> dict[str, Value]:
     """The variables that `Exercise.steps` names, with the values that they have at the end; none where one is missing.
 
-    They are the reference's own, or else those of the functions that it calls in its own package: of two with the same
-    name the one that is nearer to the reference.
+    They are the reference's own, or else those of the functions that it calls in its own package; if two have the same
+    name, the one nearer to the reference counts.
     """
     if not exercise.steps:
         return {}

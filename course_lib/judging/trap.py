@@ -35,7 +35,7 @@ class Trap(TorchFunctionMode):
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
-        """Watch nothing meanwhile: for what the checker itself does while the answer waits for it."""
+        """Stop watching within this block: for the checker's own work while the answer waits for it."""
         before, self._is_paused = self._is_paused, True
         try:
             yield

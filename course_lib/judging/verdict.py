@@ -146,7 +146,7 @@ def compared(
         expected: what the reference did.
         actual: what the answer did.
         parameters: the names of the answer's parameters, for messages.
-        tolerance: how near the answer must be, in place of what follows from the dtype.
+        tolerance: how near the answer must be, instead of the dtype's own tolerance.
     """
     if case.refused and is_refusal(case, actual):
         return CaseResult(case, hidden, expected, actual, None, Outcome.PASSED)
@@ -191,7 +191,7 @@ class Verdict:
         steps: what the reference computes on the way to its result in the case that is shown, by name.
         hint: folded in.
         prints: whether the answer printed something, which a check does not show.
-        closing: what else its reader should know, in sentences that stand at its end.
+        closing: what else its reader should know, in sentences at its end.
     """
 
     exercise: Exercise

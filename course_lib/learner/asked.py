@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def asked_for(name: object, call: str) -> Exercise | None:
-    """The exercise that somebody asks about; where it is none, a printed sentence says what to ask for.
+    """The exercise that somebody asks about; if there is none, a printed sentence says what to ask for.
 
     Args:
         name: what they wrote: an id, a function's name, the function itself, or nothing.

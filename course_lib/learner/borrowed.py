@@ -29,7 +29,7 @@ _lent: list[str] = []  # now, while a picture is drawn
 
 @contextmanager
 def borrowed(picture: Callable[[], None]) -> Iterator[None]:
-    """Within this block what a picture lacks of its lesson's answers is the course's own; a printed line says what.
+    """Within this block, a picture uses the course's own answers for those it lacks; a printed line says which.
 
     Args:
         picture: a function of a notebook.
@@ -53,7 +53,7 @@ def borrowed(picture: Callable[[], None]) -> Iterator[None]:
 
 
 def is_borrowing() -> bool:
-    """Return whether a picture is being drawn with an answer of the course's."""
+    """Return whether a picture is being drawn with one of the course's answers."""
     return bool(_lent)
 
 

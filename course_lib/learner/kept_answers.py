@@ -18,7 +18,7 @@ FOLDER = "answers"
 
 
 class NotAtHand(Exception):
-    """There is a kept answer, and it cannot be loaded; the message says why."""
+    """There is a kept answer, but it cannot be loaded; the message says why."""
 
 
 def kept_at(exercise_id: str) -> Path:
@@ -27,7 +27,7 @@ def kept_at(exercise_id: str) -> Path:
 
 
 def keep_answer(exercise_id: str, name: str, cells: Sequence[str]) -> None:
-    """Keep an answer that has passed. Where it is not in the cells, or nothing can be written, it is not kept.
+    """Keep an answer that has passed, unless it is not in the cells or nothing can be written.
 
     Args:
         exercise_id: what it answers.
@@ -97,11 +97,11 @@ def _called_alike(own: Any, like: Callable[..., Any]) -> bool:
 def script_of(name: str, cells: Sequence[str]) -> str:
     """The code that defines a name, with all that it uses, and nothing else; empty where nothing defines it.
 
-    Of each name the last statement at the top level of a cell counts that gives it a value.
+    For each name, the last statement at the top level of a cell that gives it a value counts.
 
     Args:
         name: a function or a class.
-        cells: code in the order in which it was run. What is not plain Python is passed over.
+        cells: code in the order in which it was run. Code that is not plain Python is skipped.
     """
     statements = [statement for cell in cells for statement in statements_of(cell)]
     wanted, found = [(name, len(statements))], set[int]()

@@ -38,7 +38,7 @@ class HelpPanel:
         detail: more about that in a few words, such as "2 of 3".
         exercise_id: the exercise that it helps with.
         sections: what it says.
-        closing: what can be done next, in sentences that stand at its end.
+        closing: what can be done next, in sentences at its end.
     """
 
     heading: str

@@ -49,7 +49,7 @@ LETTERS = "abcdefgh"
 
 @dataclass(frozen=True)
 class Choice:
-    """A choice and the reason why it is right or wrong; in both, `code` and *words* are the Markdown that counts."""
+    """A choice and the reason why it is right or wrong; both may use `code` and *words* as in Markdown."""
 
     text: str
     reason: str
@@ -73,7 +73,7 @@ class Questions:
     questions: tuple[Question, ...]
 
     def markdown(self) -> str:
-        """It as a cell. Choices fold their reasons as HTML does, without a kernel, a script or a style."""
+        """The page as a cell. Choices fold their reasons in plain HTML, without a kernel, a script or a style."""
         asked = (
             f"**{number}. {question.title}**\n\n{question.text}\n\n{_folded(question.choices)}"
             for number, question in enumerate(self.questions, start=1)
@@ -103,7 +103,7 @@ def questions_of(catalogue: Catalogue, lesson: str) -> Questions | None:
 
 
 def older_questions(lessons: Sequence[LessonProgress], today: date) -> Questions | None:
-    """Three questions of earlier lessons, those first that were missed; None before the second lesson is begun.
+    """Three questions from earlier lessons, missed ones first; None before the second lesson is begun.
 
     Args:
         lessons: a learner's progress in each.

@@ -32,7 +32,7 @@ class Solution:
     """The solution of an exercise.
 
     Attributes:
-        reason: why it is done so, and what the usual mistake costs; paragraphs with an empty line between them.
+        reason: why it is done this way, and what the usual mistake costs; paragraphs with an empty line between them.
         code: the whole answer.
     """
 
@@ -40,7 +40,7 @@ class Solution:
     code: str
 
     def page(self) -> str:
-        """It as a page in Markdown."""
+        """The solution as a page in Markdown."""
         reason = f"{self.reason}\n\n" if self.reason else ""
         return f"{reason}{_CODE}{self.code}\n{_END}"
 

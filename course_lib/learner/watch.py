@@ -22,7 +22,7 @@ _LOOK, _AGAIN = 0.2, 1.0
 
 
 class Watch:
-    """A block that is interrupted, as if from the keyboard, once it has run for too long; again and again if need be.
+    """A block that is interrupted, as if from the keyboard, once it has run for too long; repeatedly if necessary.
 
     Works in the main thread, where interrupts arrive, on every system; elsewhere it lets the block run.
 

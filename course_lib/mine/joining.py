@@ -411,7 +411,7 @@ def _told(name: str, pieces: Sequence[Piece], idle: Sequence[str]) -> str:
 
 
 def are(count: int) -> str:
-    """The verb after so many."""
+    """The verb after this number: "is" or "are"."""
     return "is" if count == 1 else "are"
 
 

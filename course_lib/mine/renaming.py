@@ -19,7 +19,7 @@ class CannotRename(Exception):
 
 
 def renamed(source: str, names: Mapping[str, str]) -> str:
-    """Some code with other names for these of its top level. Locals, attributes and keywords of the same name stay.
+    """Some code with new names for some of its top-level names. Locals, attributes and keywords of the same name stay.
 
     Args:
         source: Python.
@@ -50,7 +50,7 @@ def renamed(source: str, names: Mapping[str, str]) -> str:
 
 
 def names_of(source: str) -> set[str]:
-    """The names that some code uses or defines at its top level, wherever they stand."""
+    """The names that some code uses or defines at its top level, wherever they occur."""
     return {name for _, name in _places(ast.parse(source), frozenset())}
 
 

@@ -68,12 +68,12 @@ class MyTransformer:
         return self.pieces if begun else list(self.joined.pieces)
 
     def text(self) -> str:
-        """It for a terminal: each piece of the learner's, and a line for each of the others."""
+        """The transformer for a terminal: each piece of the learner's, and a line for each of the others."""
         shown = [piece.text if piece.own else f"  {told(piece)}" for piece in self.shown]
         return "\n\n".join([self.counted, *shown, _ADVICE])
 
     def html(self) -> str:
-        """It as a self-contained piece of HTML."""
+        """The transformer as a self-contained piece of HTML."""
         shown = "".join(
             f'<pre class="katze-code">{escape(piece.text)}</pre>'
             if piece.own
@@ -161,7 +161,7 @@ def course_code() -> dict[str, str]:
 
 
 def told(piece: Piece) -> str:
-    """What is to be said of a piece that is not the learner's: whose it is, and why."""
+    """A sentence on a piece that is not the learner's: whose it is, and why."""
     whose = "the course's own" if piece.text else "missing"
     if not piece.problem:
         return f"{piece.name}: {whose}, until yours has passed the check of {piece.exercise_id}."

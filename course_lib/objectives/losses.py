@@ -74,8 +74,8 @@ def smoothed_cross_entropy(
         targets: the right tokens.
         smoothing: ε.
         spread: which of the two.
-        ignored: an id that does not count where it is expected: padding. Where nothing else is expected the loss is 0,
-            and so are its gradients: there is nothing to learn.
+        ignored: an id that does not count where it is expected: padding. If nothing else is expected, the loss is 0,
+            and so are its gradients.
 
     Raises:
         ValueError: ε is not from 0 to 1 (to (V - 1) / V for "others"), `spread` is neither, no token is expected, or
@@ -122,7 +122,7 @@ def shift_right(
 def translation_loss(
     model: nn.Module, batch: TranslationBatch, smoothing: float = 0.0, spread: Spread = "all"
 ) -> Float[Tensor, ""]:
-    """The mean over the target's tokens, for `Transformer` and what is called like it; `PADDING_ID` does not count.
+    """The mean over the target's tokens, for `Transformer` and models called like it; `PADDING_ID` does not count.
 
     Args:
         model: from source and target ids to logits of the token after each target token.
@@ -140,10 +140,10 @@ def translation_loss(
 def r_drop_loss(
     model: nn.Module, batch: TranslationBatch, smoothing: float = 0.0, weight: float = 1.0
 ) -> Float[Tensor, ""]:
-    """`translation_loss` of two passes with different dropout, plus how far apart their predictions lie.
+    """`translation_loss` of two passes with different dropout, plus how far apart their predictions are.
 
-    The distance of the predictions p and q at a position is (KL(p ‖ q) + KL(q ‖ p)) / 2. A model that small data would
-    make too sure of itself so learns to say the same whatever dropout leaves of it. Without dropout, this is
+    The distance of the predictions p and q at a position is (KL(p ‖ q) + KL(q ‖ p)) / 2. Small data make a model too
+    sure of itself; here it learns to predict the same whatever dropout removes. Without dropout, this is
     `translation_loss` at twice its cost. Liang et al. (2021), "R-Drop: Regularized Dropout for Neural Networks", where
     α is twice this `weight`, because the two losses are added.
 
@@ -164,7 +164,7 @@ def r_drop_loss(
 
 
 def language_model_loss(model: nn.Module, batch: TextBatch, smoothing: float = 0.0) -> Float[Tensor, ""]:
-    """The mean over all tokens but the first of each piece, for `GPT` and what is called like it.
+    """The mean over all tokens but the first of each piece, for `GPT` and models called like it.
 
     Args:
         model: from ids to logits of the token after each token.
@@ -180,7 +180,7 @@ def language_model_loss(model: nn.Module, batch: TextBatch, smoothing: float = 0
 
 
 def packed_loss(model: nn.Module, batch: PackedBatch, smoothing: float = 0.0) -> Float[Tensor, ""]:
-    """The same for texts packed in rows: the mean over what is expected, each text read as if it stood alone.
+    """The same for texts packed in rows: the mean over all targets, each text read as if it were alone.
 
     Args:
         model: from ids and the number of each one's text, `documents`, to logits of the token after each token.

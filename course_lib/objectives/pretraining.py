@@ -73,7 +73,7 @@ class MaskedTokens:
         return Corrupted(*mask_words(ids, special, chance, fate, anything, self.mask_id, self.p))
 
     def loss(self, model: MaskedLanguageModel, batch: LabelledBatch) -> Tensor:
-        """The mean negative log-likelihood, in nats, of the masked tokens; drawn anew in every call.
+        """The mean negative log-likelihood, in nats, of the masked tokens, which are drawn again in every call.
 
         The batch's labels are not used.
 
@@ -93,7 +93,7 @@ def mask_words(
     mask_id: int,
     p: float = MASK_PROBABILITY,
 ) -> tuple[Int[Tensor, "batch tokens"], Int[Tensor, "batch tokens"]]:
-    """The corruption itself, with all that is random passed in. Devlin et al. (2019), section 3.1 and appendix A.1.
+    """The corruption itself, with all random choices passed in. Devlin et al. (2019), section 3.1 and appendix A.1.
 
     Args:
         ids: the tokens.
@@ -113,7 +113,7 @@ def mask_words(
 
 
 def expected_counts(tokens: int) -> tuple[float, float, float]:
-    """Of this many tokens, how many become [MASK], how many another token, and how many are asked for as they are.
+    """Of this many tokens, how many become [MASK], how many another token, and how many are kept but predicted.
 
     On average, and by the probabilities of Devlin et al. (2019), section 3.1.
     """
@@ -162,16 +162,16 @@ def sentence_pairs(texts: Sequence[Sequence[str]], rng: random.Random) -> list[t
 def next_sentence_pairs(
     texts: Sequence[Sequence[str]], chances: Sequence[float], others: Sequence[str]
 ) -> list[tuple[str, str, int]]:
-    """Pairs for next-sentence prediction, with all that is random passed in. Devlin et al. (2019), section 3.1.
+    """Pairs for next-sentence prediction, with all random choices passed in. Devlin et al. (2019), section 3.1.
 
     Args:
         texts: each a list of sentences in their order.
         chances: from 0 to 1, one for each pair of neighbors; the second sentence stays where it is below 0.5.
-        others: the sentences that stand in its place elsewhere, just as many.
+        others: the sentences that replace it elsewhere, one for each pair.
 
     Returns:
-        The first sentence, the second, and `FOLLOWS` or `RANDOM`. A drawn sentence that is the one that follows
-        follows.
+        The first sentence, the second, and `FOLLOWS` or `RANDOM`. If the drawn sentence is the one that
+        follows, the label is `FOLLOWS`.
     """
     drawn = []
     for (first, second), chance, other in zip(_neighbours(texts), chances, others, strict=True):

@@ -264,7 +264,7 @@ def save_bert(folder: str | Path, tokens: Any, sentences: Any) -> None:
     """Write a BERT with the two heads of its pre-training, as published ones have them; without, `save_pretrained`.
 
     Args:
-        folder: where to; made if need be.
+        folder: where to; created if missing.
         tokens: the model with its first head, a `MaskedLanguageModel`.
         sentences: the same model with its second, a `NextSentencePredictor`.
 

@@ -53,7 +53,7 @@ class FromPretrained:
             device: where it is put.
 
         Raises:
-            TypeError: `dtype` is none of torch's.
+            TypeError: `dtype` is not one of torch's.
             FileNotFoundError: there is no such folder or model, or the hub cannot be reached.
             ValueError: it has another architecture, it was published without this head, or its tensors do not fit; no
                 model computes in `dtype`, or there is no such device.
@@ -81,7 +81,7 @@ class FromPretrained:
         what this model does, and our own otherwise. The weights keep their dtype, and what is tied stays tied.
 
         Args:
-            folder: made if need be. What was in it stays as it was if the writing fails.
+            folder: created if missing. What was in it stays as it was if the writing fails.
 
         Raises:
             OSError: the folder cannot be written to.

@@ -47,7 +47,7 @@ def _read_config(published: PublishedModel) -> GPTConfig:
 
 
 def lacks_output(published: PublishedModel) -> bool:
-    """Return whether a model was published without an output layer, for which its embedding stands in then."""
+    """Return whether a model was published without an output layer; its embedding is then used instead."""
     return bool(published.tensors) and OUTPUT not in published.tensors
 
 

@@ -75,7 +75,7 @@ class PublishedModel:
         """Write both files, each next to its place first: what was there stays until both are whole.
 
         Args:
-            folder: made if need be; other files in it are left alone.
+            folder: created if missing; other files in it are left alone.
 
         Raises:
             OSError: it cannot be written to.
@@ -93,7 +93,7 @@ class PublishedModel:
             config.write_text(json.dumps(self.config, indent=2) + "\n", encoding="utf-8")
 
     def option(self, key: str, choices: Iterable[Any], default: Any) -> Any:
-        """A setting that must be one of those that our models know.
+        """A setting that must be one of those that our models support.
 
         Raises:
             ValueError: it is not.
@@ -131,7 +131,7 @@ class PublishedModel:
         """The id of a special token, one of the vocabulary's.
 
         Raises:
-            ValueError: it is none.
+            ValueError: it is not.
         """
         value = self.config.get(key, default)
         if type(value) is not int or not 0 <= value < vocab_size:
@@ -142,7 +142,7 @@ class PublishedModel:
         """The ids of special tokens, of which there may be one, several or none.
 
         Raises:
-            ValueError: one is none of the vocabulary's.
+            ValueError: one is not in the vocabulary.
         """
         value = self.config.get(key, default)
         several = value if isinstance(value, (list, tuple)) else [value] * (value is not None)

@@ -121,7 +121,7 @@ def load_weights(
         Which of our tensors are new, since they were not published.
 
     Raises:
-        ValueError: a tensor is missing, is not known, or has another shape; nothing was changed then.
+        ValueError: a tensor is missing, unknown, or of another shape; then nothing is changed.
     """
     state = model.state_dict()
     if plan.keys() != state.keys():

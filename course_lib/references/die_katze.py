@@ -118,12 +118,12 @@ def bootstrap_interval(
     drawn: Int[Tensor, "samples sentences"],
     score: Callable[[Int[Tensor, " kinds"]], float],
 ) -> tuple[float, float]:
-    """Between which scores 95 of 100 test sets would lie that are drawn from this one, with replacement.
+    """The scores between which 95 of 100 test sets would lie that are drawn from this one, with replacement.
 
     Koehn (2004), "Statistical Significance Tests for Machine Translation Evaluation".
 
     Args:
-        counts: what the score needs to know of each sentence: a row.
+        counts: what the score needs from each sentence: a row.
         drawn: which sentences are in each sample, by number.
         score: a corpus's, from the sums of its sentences' counts.
 
@@ -143,7 +143,7 @@ def sort_error(hypothesis: list[str], reference: list[str]) -> str:
     """Name the error in a translation, as far as one can without knowing what the words mean.
 
     The first that holds: "right" (the same words in the same order), "order" (the same words), "form" (the same words
-    if only their first four letters counted, as with *rote* and *rotem*), "repeated" (a word stands more often than in
+    if only their first four letters counted, as with *rote* and *rotem*), "repeated" (a word occurs more often than in
     the reference, though the reference has it), "short" (fewer words than the reference), "word" (anything else).
 
     Args:

@@ -173,7 +173,7 @@ def word_error_rate(
 
 
 def pairwise_accuracy(metric: Sequence[float], people: Sequence[float], tolerance: float = 0.0) -> float:
-    """The share of all pairs of translations in which a metric and people prefer the same one, or both neither.
+    """The share of all pairs of translations in which a metric and people prefer the same one, or neither prefers one.
 
     Kocmi et al. (2021), "To Ship or Not to Ship", section 4; ties: Deutsch et al. (2023), "Ties Matter", section 4.
 

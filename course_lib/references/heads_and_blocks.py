@@ -72,7 +72,8 @@ class LayerNorm(nn.Module):
 def dropout(
     x: Float[Tensor, "*shape"], kept: Bool[Tensor, "*shape"], p: float, training: bool
 ) -> Float[Tensor, "*shape"]:
-    """Set numbers whose `kept` is False to 0, and divide the others by 1 - p: `nn.Dropout`, with all chance passed in.
+    """Set numbers whose `kept` is False to 0, and divide the others by 1 - p: `nn.Dropout`, with all random choices
+    passed in.
 
     So each number keeps its mean, and in evaluation nothing needs to change. Srivastava et al. (2014), "Dropout: A
     Simple Way to Prevent Neural Networks from Overfitting", section 10; slide S3.
@@ -163,7 +164,8 @@ class EncoderBlock(nn.Module):
 def block_parameters(d_model: int, heads: int, d_ff: int) -> dict[str, int]:
     """Count the parameters of an encoder block, by what they are for; biases included.
 
-    Attention itself has none (S2), and the number of heads changes nothing: they divide the projections among them.
+    Attention itself has none (S2), and the number of heads changes nothing: they divide the projections among
+    themselves.
     """
     return {
         "attention": 0,

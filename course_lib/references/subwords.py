@@ -39,7 +39,7 @@ def encode_bytes(
 
 
 def decode_bytes(tokens: Sequence[str], letters: Sequence[str]) -> list[str]:
-    """The text that each token completes, and what is left at the end; bytes that are no UTF-8 become �.
+    """The text that each token completes, and what is left at the end; bytes that are not UTF-8 become �.
 
     Args:
         tokens: of bytes.

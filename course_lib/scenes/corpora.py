@@ -34,7 +34,7 @@ class ParallelCorpus:
     Attributes:
         name: of the data.
         training: to learn from.
-        validation: to measure the loss on in the course of the training.
+        validation: to measure the loss on during training.
         tests: to judge the translator by, by name; the first is like the training part, and the last is the hardest.
         recipe: how to train.
         full: whether this is the whole run, and not its short form.
@@ -49,7 +49,7 @@ class ParallelCorpus:
 
 
 def choose_corpus(device: torch.device | str) -> ParallelCorpus:
-    """Multi30k on a GPU, if its files can be had; else the course's own captions. A printed line says which.
+    """Multi30k on a GPU, if its files can be obtained; else the course's own captions. A printed line says which.
 
     The files are fetched by pinned addresses, and checked. Where they cannot be fetched, they are looked for in the
     folder that `KATZE_DATA` names, or in `katze` on a mounted Drive.

@@ -47,7 +47,7 @@ def make_translator(folder: Path, steps: int = SCENES.steps, seed: int = 0) -> N
     """Train the translator, and write it with its pieces.
 
     Args:
-        folder: where to; made if need be.
+        folder: where to; created if missing.
         steps: of training.
         seed: of weights, order and dropout.
     """

@@ -64,7 +64,7 @@ class Interactive:
     text: str
 
     def html(self) -> str:
-        """The widget as HTML that stands alone."""
+        """The widget as self-contained HTML."""
         return (
             f'<div class="katze-widget" data-katze-widget="{escape(self.name)}" role="group" '
             f'aria-label="{escape(self.alt)}" data-lm-suppress-shortcuts="true">'
@@ -100,7 +100,7 @@ def script(name: str) -> str:
 
 
 def script_hash(name: str) -> str:
-    """The script's hash, by which a page's Content-Security-Policy lets it run and no other."""
+    """The script's hash, with which a page's Content-Security-Policy allows it and no other script."""
     digest = hashlib.sha256(script(name).encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
@@ -112,7 +112,7 @@ def widget_names() -> frozenset[str]:
 
 
 def redrawn(fragment: str, clean: Callable[[str], str]) -> str | None:
-    """A widget from a saved output, made anew: only its name, its data and its alternative text are taken over.
+    """A widget from a saved output, rebuilt: only its name, its data and its alternative text are kept.
 
     Args:
         fragment: HTML, from anyone.

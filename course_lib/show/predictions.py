@@ -12,12 +12,12 @@ from course_lib.ground.style_sheet import style_sheet
 
 
 def prediction(what: str, said: float | str | bool | None, found: float | str | bool, unit: str = "") -> None:
-    """Print what was found, and how near a prediction came to it; folded away as long as there is none.
+    """Print what was found, and how close a prediction came; folded away until there is a prediction.
 
     Jupyter and VS Code then fold away what else the cell shows, which would give it away.
 
     Args:
-        what: was predicted, a few words.
+        what: the quantity that was predicted, in a few words.
         said: the prediction; None, or an empty text, where there is none.
         found: what it is: a number, or a word or a truth value that is met or not.
         unit: of a number, with the space before it where it has one.

@@ -11,10 +11,10 @@ import matplotlib.pyplot as plt
 
 
 def when_ready(picture: Callable[[], None]) -> None:
-    """Run `picture` at once; where it fails, say why in a sentence.
+    """Run `picture` at once; if it fails, say why in a sentence.
 
-    An answer that is not there yet is borrowed from the course as long as the picture runs, and a line says so. In a
-    grader's box nothing is borrowed. What fails is an answer that is written and wrong, or a cell above that was not
+    An answer that is still missing is borrowed from the course while the picture runs, and a line says so. In the
+    grader's sandbox nothing is borrowed. The picture fails if an answer is written but wrong, or a cell above was not
     run. Meant as a decorator, so that "run all" reaches the end of an unfinished notebook:
 
         @show.when_ready

@@ -66,7 +66,7 @@ class TranslationBatch:
 
     @property
     def targets(self) -> int:
-        """The number of tokens to predict: all of the target but the <s>'s."""
+        """The number of tokens to predict: all target tokens except the <s>'s."""
         return int((self.target[:, 1:] != PADDING_ID).sum())
 
     @property

@@ -86,7 +86,9 @@ def settled_words(text: str, pattern: Pattern = "gpt2") -> tuple[list[str], str]
 
 
 def stream_words(parts: Iterable[Part], pattern: Pattern) -> Iterator[list[str] | int]:
-    """The words of a text that comes in parts, as soon as they are certain; the ids of special tokens between them."""
+    """The words of a text that comes in parts, as soon as they are certain, with the ids of special tokens between
+    them.
+    """
     rest = ""
     for part in parts:
         if isinstance(part, int):
@@ -138,9 +140,9 @@ class PairCounts:
         heapify(self._queue)
 
     def most_frequent(self) -> Pair | None:
-        """The pair to merge next: of several most frequent ones, the first in their order; None if there is none.
+        """The pair to merge next: the most frequent; of equals, the first in their order; None if there is none.
 
-        Every new count of a pair is put into the queue; what is there of an old one is passed over.
+        Every new count of a pair is put into the queue; older entries are skipped.
         """
         while self._queue:
             count, _, pair = heappop(self._queue)
@@ -149,7 +151,7 @@ class PairCounts:
         return None
 
     def merge(self, pair: Pair, merged: int) -> None:
-        """Replace the pair by one id in all words, and count the pairs of these words anew."""
+        """Replace the pair by one id in all words, and recount the pairs of these words."""
         changes: Counter[Pair] = Counter()
         for index in self.holders.pop(pair):
             before = self.words[index]
@@ -240,9 +242,9 @@ class ByteLevelVocabulary:
         Where a text spells a special token, it ends, and another begins: nothing is learned from the token.
 
         Raises:
-            TypeError: one string in place of texts, or of special tokens.
-            ValueError: the texts have no words, one is no Unicode, `merges` is negative, there is no such pattern or
-                rule for ties, or a special token is empty, repeated, or written as a piece is.
+            TypeError: one string instead of texts, or of special tokens.
+            ValueError: the texts have no words, one is not valid Unicode, `merges` is negative, there is no such
+                pattern or rule for ties, or a special token is empty, repeated, or written as a piece is.
         """
         check_one_of(Pattern, pattern=pattern)
         check_texts(special)
@@ -323,7 +325,7 @@ class ByteLevelVocabulary:
             disallowed_special: those that it must not spell; "all" that are not allowed. The others are plain text.
 
         Raises:
-            ValueError: the text is no Unicode, or spells a special token that is refused.
+            ValueError: the text is not valid Unicode, or spells a special token that is refused.
         """
         parts = SpecialTokens.choose(self.special_ids, allowed_special, disallowed_special).split(text)
         return [i for part in parts for i in ([part] if isinstance(part, int) else self._encode_plain(part))]
@@ -341,8 +343,8 @@ class ByteLevelVocabulary:
                 the ids before it are out by then.
 
         Raises:
-            TypeError: one string in place of chunks, or a chunk is no string.
-            ValueError: a chunk is no Unicode, or the text spells a special token that is refused.
+            TypeError: one string instead of chunks, or a chunk is not a string.
+            ValueError: a chunk is not valid Unicode, or the text spells a special token that is refused.
         """
         check_texts(texts)
         special = SpecialTokens.choose(self.special_ids, allowed_special, disallowed_special)
@@ -362,7 +364,7 @@ class ByteLevelVocabulary:
     def decode(self, ids: Sequence[int], *, stop: bool = True) -> str:
         """The text up to the first <|endoftext|> after it began; with `stop=False`, all of it.
 
-        Bytes that are no UTF-8, as of half a character, become �.
+        Bytes that are not UTF-8, as of half a character, become �.
 
         Raises:
             ValueError: there is no piece with one of these ids.

@@ -78,8 +78,8 @@ class SubwordVocabulary:
                 piece. Decoding brings it back to its place.
 
         Raises:
-            TypeError: one string in place of texts.
-            ValueError: the texts have no words, one is no Unicode, or `size` is below 1.
+            TypeError: one string instead of texts.
+            ValueError: the texts have no words, one is not valid Unicode, or `size` is below 1.
         """
         check_at_least(1, size=size)
         tokenizer = Tokenizer(models.BPE(unk_token=UNKNOWN))
@@ -112,9 +112,9 @@ class SubwordVocabulary:
             pattern: how a text is split into words: as GPT-2 does it, or as GPT-4.
 
         Raises:
-            TypeError: one string in place of texts, or of special tokens.
-            ValueError: the texts have no words, one is no Unicode, `size` is below 1, or a special token is empty,
-                repeated, or written as a piece is.
+            TypeError: one string instead of texts, or of special tokens.
+            ValueError: the texts have no words, one is not valid Unicode, `size` is below 1, or a special token is
+                empty, repeated, or written as a piece is.
         """
         check_at_least(1, size=size)
         check_texts(special)
@@ -144,8 +144,8 @@ class SubwordVocabulary:
             lowercase: whether to write everything in lower case and without accents.
 
         Raises:
-            TypeError: one string in place of texts.
-            ValueError: the texts have no words, one is no Unicode, or `size` is below 1.
+            TypeError: one string instead of texts.
+            ValueError: the texts have no words, one is not valid Unicode, or `size` is below 1.
         """
         check_at_least(1, size=size)
         sentences = list(_with_words(texts))
@@ -268,7 +268,7 @@ class SubwordVocabulary:
                 By default "all" where the pieces are made of bytes, as GPT-2's are, and none elsewhere.
 
         Raises:
-            ValueError: the text is no Unicode, or spells a special token that is refused.
+            ValueError: the text is not valid Unicode, or spells a special token that is refused.
         """
         parts = self._special_tokens(allowed_special, disallowed_special).split(text)
         return [i for part in parts for i in ([part] if isinstance(part, int) else self._encode_plain(part))]
@@ -279,8 +279,8 @@ class SubwordVocabulary:
         """The ids of many texts, as `encode` gives them; faster than one at a time.
 
         Raises:
-            TypeError: one string in place of a list.
-            ValueError: a text is no Unicode, or spells a special token that is refused.
+            TypeError: one string instead of a list.
+            ValueError: a text is not valid Unicode, or spells a special token that is refused.
         """
         check_texts(texts)
         special = self._special_tokens(allowed_special, disallowed_special)
@@ -304,9 +304,9 @@ class SubwordVocabulary:
                 the ids before it are out by then.
 
         Raises:
-            TypeError: one string in place of chunks, or a chunk is no string.
-            ValueError: the vocabulary does not cut words as GPT-2 or GPT-4, a chunk is no Unicode, or the text spells a
-                special token that is refused.
+            TypeError: one string instead of chunks, or a chunk is not a string.
+            ValueError: the vocabulary does not cut words as GPT-2 or GPT-4, a chunk is not valid Unicode, or the
+                text spells a special token that is refused.
         """
         check_texts(texts)
         pattern = self._pattern
@@ -367,7 +367,7 @@ class SubwordVocabulary:
     def decode(self, ids: Sequence[int], *, stop: bool = True) -> str:
         """The text up to the first end, without start, padding, [CLS] and [SEP]; with `stop=False`, all of it.
 
-        An end before everything else, such as what separates two documents, is passed over.
+        An end before everything else, such as what separates two documents, is skipped.
 
         Raises:
             ValueError: there is no piece with one of these ids.
@@ -433,8 +433,8 @@ def _with_words(texts: Iterable[str]) -> Iterator[str]:
     """The texts as they are.
 
     Raises:
-        TypeError: one string in place of several.
-        ValueError: none of them has a word, or one is no Unicode.
+        TypeError: one string instead of several.
+        ValueError: none of them has a word, or one is not valid Unicode.
     """
     check_texts(texts)
     empty = True

@@ -30,7 +30,7 @@ class ReviewSentence:
 
 
 def read_reviews() -> list[ReviewSentence]:
-    """All different sentences, site by site; the eighteen that were published twice are there once."""
+    """All different sentences, site by site; the eighteen that were published twice appear once."""
     kept: dict[str, ReviewSentence] = {}
     for line in SENTENCES.read_text(encoding="utf-8").splitlines():
         site, label, text = line.split("\t")

@@ -44,7 +44,7 @@ class SentencePieces:
         """The ids of a text's pieces; the name of a language before it, such as >>deu<<, is one piece.
 
         Raises:
-            ValueError: the text is no Unicode.
+            ValueError: the text is not valid Unicode.
         """
         check_unicode(text)
         language = text[: text.find("<<") + 2] if text.startswith(">>") and "<<" in text else ""

@@ -76,7 +76,7 @@ class ShapeBuckets:
         return [batches[i] for i in torch.randperm(len(batches), generator=generator).tolist()]
 
     def batch(self, indices: Sequence[int]) -> TranslationBatch:
-        """The batch of these pairs: sources of one width, and targets of one token more, from <s> on."""
+        """The batch of these pairs: sources of one width, and targets, which begin with <s>, one token wider."""
         width = max(self._widths[i] for i in indices if i != BLANK)
         source, target = self._table
         rows = torch.tensor(indices)

@@ -25,11 +25,11 @@ Part = str | int
 def without_special(texts: Iterable[str], special: Collection[str]) -> Iterator[str]:
     """Yield the parts of texts before, between and after the special tokens that they spell.
 
-    A vocabulary is learned from these, as a special token is no text: nothing of it is merged, nor anything across it.
+    A vocabulary is learned from these, because a special token is not text: no merge is inside it or across it.
 
     Raises:
-        TypeError: one string in place of texts.
-        ValueError: a text is no Unicode.
+        TypeError: one string instead of texts.
+        ValueError: a text is not valid Unicode.
     """
     check_texts(texts)
     tokens = SpecialTokens(dict.fromkeys(special, 0), frozenset())
@@ -59,7 +59,7 @@ class SpecialTokens:
             disallowed_special: what is refused; "all" for all that is not allowed.
 
         Raises:
-            TypeError: one string in place of several.
+            TypeError: one string instead of several.
             ValueError: one is not in the vocabulary.
         """
         for choice in (allowed_special, disallowed_special):
@@ -78,7 +78,7 @@ class SpecialTokens:
         """A text's parts: the first token from the left, and of several that begin there, the longest.
 
         Raises:
-            ValueError: the text is no Unicode, or spells a token that is refused.
+            ValueError: the text is not valid Unicode, or spells a token that is refused.
         """
         check_unicode(text)
         return self._split(text, may_go_on=False)[0]
@@ -87,8 +87,9 @@ class SpecialTokens:
         """The parts of a text that comes in chunks. What may be the beginning of a token waits for the next chunk.
 
         Raises:
-            TypeError: a chunk is no string.
-            ValueError: one is no Unicode, or the text spells a token that is refused; the parts before are out by then.
+            TypeError: a chunk is not a string.
+            ValueError: one is not valid Unicode, or the text spells a token that is refused; the parts before are
+                out by then.
         """
         rest = ""
         for chunk in chunks:

@@ -49,7 +49,7 @@ def join(tokens: Pieces, pair: Merge) -> Pieces:
 
 
 def count_pairs(words: Mapping[Pieces, int]) -> Counter[Merge]:
-    """Count neighboring pieces, in words that occur this often. Pieces of different words are no neighbors."""
+    """Count neighboring pieces, in words that occur this often. Pieces of different words are not neighbors."""
     counts: Counter[Merge] = Counter()
     for pieces, times in words.items():
         for pair in zip(pieces, pieces[1:], strict=False):
@@ -58,7 +58,7 @@ def count_pairs(words: Mapping[Pieces, int]) -> Counter[Merge]:
 
 
 def most_frequent_pair(counts: Mapping[Merge, int], ids: Mapping[str, int]) -> Merge:
-    """The pair to merge next: of several most frequent ones, that with the smallest ids, the left piece's first."""
+    """The pair to merge next: the most frequent; of equals, the one with the smallest ids, the left piece's first."""
     return min(counts, key=lambda pair: (-counts[pair], ids[pair[0]], ids[pair[1]]))
 
 
@@ -89,7 +89,7 @@ def learn_merges(
 
 
 def cut(word: str, ranks: Mapping[Merge, int]) -> Pieces:
-    """A marked word's pieces: its characters, merged pair by pair, always the known one of the lowest rank."""
+    """A marked word's pieces: its characters, merged pair by pair, always the known pair with the lowest rank."""
     pieces: Pieces = tuple(word)
     while known := [pair for pair in zip(pieces, pieces[1:], strict=False) if pair in ranks]:
         pieces = join(pieces, min(known, key=ranks.__getitem__))
@@ -122,7 +122,7 @@ WORD_UNKNOWN = "[UNK]"
 
 
 def longest_pieces(word: str, tokens: Collection[str]) -> list[str]:
-    """A word's tokens: from the left always the longest one that is known; [UNK] for all of it where none is."""
+    """A word's tokens: from the left, always the longest known one; [UNK] for the whole word if there is none."""
     found: list[str] = []
     begin = 0
     while begin < len(word):

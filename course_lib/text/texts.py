@@ -39,7 +39,7 @@ def read_text(path: Path | str) -> str:
 def read_pairs(path: Path | str, columns: tuple[int, int] = (0, 1)) -> list[SentencePair]:
     """Sentence pairs from a file with one pair per line and tabs between its columns.
 
-    Further columns (attributions, scores), empty lines and lines that begin with # are passed over. A file from
+    Further columns (attributions, scores), empty lines and lines that begin with # are skipped. A file from
     manythings.org has its sentences in the first two columns; one from tatoeba.org has numbers before them, and
     is read with `columns=(1, 3)`.
 

@@ -26,7 +26,7 @@ TIMED = 20
 
 
 class TooSlow(RuntimeError):
-    """Learning would take longer than one is ready to wait; the message says how long."""
+    """Learning would take longer than allowed; the message says how long."""
 
 
 def word_counts(texts: Iterable[str]) -> dict[Pieces, int]:
@@ -70,7 +70,7 @@ def learn_in_time(
         learn: lesson 08's `learn_merges`, the student's or another.
         words: how often each word occurs.
         merges: how many pairs to learn.
-        seconds: how long it may take, foretold from the first rounds.
+        seconds: how long it may take, estimated from the first rounds.
         count: lesson 08's `count_pairs`.
         choose: its `most_frequent_pair`.
         join: its `merge`.
@@ -93,14 +93,14 @@ def learn_in_time(
 
 
 def vocabulary_of(words: Mapping[Pieces, int], merges: Sequence[Merge]) -> SubwordVocabulary:
-    """The library's vocabulary with these pieces: it cuts as they say, and as fast as any.
+    """The library's vocabulary with these pieces: it cuts texts the same way, and fast.
 
     Args:
         words: what the pairs were learned from; their characters are pieces, too.
         merges: the pairs, in the order in which they were learned.
 
     Raises:
-        ValueError: a pair is merged from what is neither a character nor merged before.
+        ValueError: a pair is merged from a piece that is neither a character nor merged before.
     """
     ids = first_ids(words)
     for pair in merges:

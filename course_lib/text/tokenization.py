@@ -33,7 +33,7 @@ class Vocabulary(Protocol):
 
 @dataclass(frozen=True)
 class WordVocabulary:
-    """The words that a model knows, the four special ones first; a word's id is its index.
+    """A model's words, the four special ones first; a word's id is its index.
 
     Attributes:
         words: every word, beginning with `SPECIAL`.
@@ -74,7 +74,7 @@ class WordVocabulary:
 
 @dataclass(frozen=True)
 class CharacterVocabulary:
-    """The characters that a model knows, in order; a character's id is its index. There are no special ones.
+    """A model's characters, in order; a character's id is its index. There are no special ones.
 
     Attributes:
         characters: each once.
@@ -204,6 +204,6 @@ def visible_ids(ids: Sequence[int], size: int, *, stop: bool = True) -> list[int
 
 
 def before_end(ids: Iterable[int], ends: Collection[int]) -> list[int]:
-    """The ids up to the first end. An end before everything else ends no text: it is passed over."""
+    """The ids up to the first end. An end before everything else does not end a text: it is skipped."""
     text = dropwhile(lambda i: i in ends, ids)
     return list(takewhile(lambda i: i not in ends, text))

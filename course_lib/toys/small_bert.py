@@ -55,7 +55,7 @@ def make(folder: Path, steps: int = 7000, count: int = 40_000, seed: int = 0) ->
     """Pre-train the model, and write it with its vocabulary.
 
     Args:
-        folder: where to; made if need be.
+        folder: where to; created if missing.
         steps: of training.
         count: of texts to read.
         seed: of the texts, of what is hidden from them, and of the weights.

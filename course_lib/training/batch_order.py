@@ -13,12 +13,12 @@ from course_lib.text.batches import TrainingData
 
 @dataclass
 class BatchOrder:
-    """Batches without end, each as the numbers of its examples.
+    """An endless series of batches, each as the numbers of its examples.
 
     Attributes:
         data: what is cut into batches.
         generator: decides the order of each pass.
-        plan: the batches of the pass that is under way.
+        plan: the batches of the current pass.
         used: how many of them were given.
         begun_at: the generator's state before this pass.
 

@@ -36,7 +36,7 @@ class Checkpoints:
         folder: its files are named after their step; it is made if it is missing.
         every: steps from one to the next; the last step is always saved.
         keep: how many of the newest stay.
-        pause: seconds that pass between two of them, but for the `keep` last of a training, which come step by step.
+        pause: the least seconds between two of them, except for the last `keep` of a run, which come step by step.
     """
 
     folder: Path
@@ -76,7 +76,7 @@ class Checkpoints:
 
 
 class BackgroundSaves:
-    """Writes checkpoints while the training goes on, one after the other."""
+    """Writes checkpoints one after the other while training continues."""
 
     def __init__(self, checkpoints: Checkpoints) -> None:
         """Nothing is written yet."""
@@ -95,7 +95,7 @@ class BackgroundSaves:
         self._last = self._writer.submit(self._checkpoints.save, step, content)
 
     def wait(self) -> None:
-        """Until the last one is there.
+        """Wait until the last one is written.
 
         Raises:
             OSError: it could not be written.
@@ -105,7 +105,7 @@ class BackgroundSaves:
             self._last = None
 
     def close(self) -> None:
-        """Write what has begun to be written, and no more."""
+        """Finish the checkpoint that is being written, and write no more."""
         self._writer.shutdown()
 
 
@@ -208,10 +208,10 @@ def _joined(counts: Sequence[int]) -> str:
 
 
 def average_weights(paths: Sequence[Path | str]) -> dict[str, Tensor]:
-    """The mean of several checkpoints' weights, such as the last ones of a training: Vaswani et al. (2017), 6.1.
+    """The mean of several checkpoints' weights, such as the last ones of a training run: Vaswani et al. (2017), 6.1.
 
-    It often translates better than any of them. The sum is taken in double precision; what is not a fraction, such as a
-    counter, is the last checkpoint's.
+    It often translates better than any of them. The sum is taken in double precision; anything but floating-point
+    numbers, such as a counter, is the last checkpoint's.
 
     Raises:
         ValueError: there are no checkpoints.

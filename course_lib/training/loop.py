@@ -108,7 +108,7 @@ class TrainingConfig:
         self.require_possible(self.precision)
 
     def require_possible(self, precision: Precision) -> None:
-        """Refuse what does not go together, once it is known what "auto" is.
+        """Refuse settings that exclude each other, once "auto" is resolved.
 
         Raises:
             ValueError: it says what to choose instead.
@@ -414,7 +414,7 @@ class _Run(Generic[M, B]):
     # --- Saving and going on ---
 
     def close(self) -> None:
-        """End what works beside the training: first a checkpoint is written that has begun to be."""
+        """End the background work of the training, after finishing a checkpoint that is being written."""
         if self.saves:
             self.saves.close()
         self.batches.close()

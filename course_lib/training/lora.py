@@ -70,7 +70,7 @@ def add_lora(
     dropout: float = 0.0,
     generator: Generator | None = None,
 ) -> None:
-    """Freeze a model and let it learn beside its linear layers, in all blocks; its outputs are at first what they were.
+    """Freeze a model and let it learn beside its linear layers, in all blocks; at first its outputs do not change.
 
     A head around the model goes on learning in full if only the model is given: `add_lora(classifier.encoder)`.
     Merge what was learned before the model is saved as a published one, which has no place for it.
@@ -101,7 +101,7 @@ def add_lora(
 
 
 def merge_lora(model: nn.Module) -> None:
-    """Fold what was learned into the weights: the model is an ordinary one again, and all of it learns.
+    """Fold what was learned into the weights: the model is an ordinary one again, and all of it can be trained.
 
     Raises:
         ValueError: nothing was added to it.
@@ -123,10 +123,10 @@ def lora_state(model: nn.Module) -> dict[str, Tensor]:
 
 @torch.no_grad()
 def load_lora(model: nn.Module, state: Mapping[str, Tensor]) -> None:
-    """Take over what `lora_state` gave of a model to which the same was added; the scale is taken over, too.
+    """Load what `lora_state` returned for a model with the same layers added; the scale is loaded, too.
 
     Raises:
-        ValueError: nothing was added to the model, or not the same; then nothing is taken over.
+        ValueError: nothing was added to the model, or not the same; then nothing is loaded.
     """
     ours = lora_state(model)
     for name in [*ours, *state]:

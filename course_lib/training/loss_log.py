@@ -91,7 +91,7 @@ class LossLog:
                 self._progress(TrainingStep(number, loss, self._schedule(number), step.tokens, self.seconds))
 
     def check_finite(self, value: float, what: str, number: int) -> None:
-        """Refuse what should be a number and is not.
+        """Refuse a value that is infinite or NaN.
 
         Args:
             value: the number.

@@ -19,7 +19,7 @@ OptimizerName = Literal["adamw", "muon", "sgd"]
 
 
 class Optimizers:
-    """All that moves a model's weights, called as one optimizer is: a checkpoint sees no difference.
+    """All the optimizers of a model, called like one: a checkpoint does not differ.
 
     Attributes:
         each: the optimizers, each of its own weights.

@@ -341,9 +341,9 @@ class RecordedCall:
 
 
 class RecordedCalls:
-    """A callback that knows what it returned, and not how that is computed.
+    """A callback that has recorded results, but cannot compute them.
 
-    Arguments are the same where they would pass as a right result: an answer may sum in another order.
+    Arguments count as the same if they would pass as a right result: an answer may sum in a different order.
 
     Args:
         name: what the callback is called.

@@ -18,7 +18,7 @@ from torch import Tensor
 
 @dataclass(frozen=True, eq=False)  # equal tensors are not equal in Python's sense
 class StandIn:
-    """A function that is known by its fields, which are plain data or a dtype; each kind is in `STAND_INS`."""
+    """A function that its fields describe, which are plain data or a dtype; each kind is in `STAND_INS`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,10 +29,10 @@ class NextWord(StandIn):
 
     Attributes:
         seed: of everything it says.
-        vocab_size: how many tokens it knows.
+        vocab_size: how many tokens it has.
         never: a token that it never writes; None where it may write all.
         dtype: of the logits.
-        spread: how far the logits of different tokens lie apart.
+        spread: how far apart the logits of different tokens are.
         offset: added to all logits.
         last: a token after which it must not be asked; None where it may always be.
     """
@@ -94,7 +94,7 @@ class ByHeart(StandIn):
 
 @dataclass(frozen=True, eq=False)
 class EveryWord(StandIn):
-    """Logits [batch, tokens, vocab_size] for ids [batch, tokens], from every token so far and from where it stands.
+    """Logits [batch, tokens, vocab_size] for ids [batch, tokens], from every token so far and from its position.
 
     Beyond its context it answers nonsense.
 
@@ -102,7 +102,7 @@ class EveryWord(StandIn):
         own: what each token says for the next one, [vocab_size, vocab_size].
         so_far: what it says for all that come after it, [vocab_size, vocab_size].
         place: what each position says, [context, vocab_size].
-        sure: how far the logits lie apart.
+        sure: how far apart the logits are.
         ahead: how many tokens after each one it reads as well.
     """
 

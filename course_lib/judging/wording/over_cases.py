@@ -25,7 +25,7 @@ Results = Sequence["CaseResult"]
 
 
 def reason(exercise: Exercise, results: Results) -> str:
-    """The first of these that holds: it is always the same, where it is wrong, by how much, what is too many.
+    """The first of these that applies: it is always the same, where it is wrong, by how much, what is too many.
 
     Args:
         exercise: what was answered.

@@ -17,7 +17,7 @@ _SHAPE = re.compile(r"(\w+)(?: \w+)? \[([^\]]*)\]")
 def named_sizes(exercise: Exercise, case: Case) -> dict[str, int]:
     """The size of each dimension that the statement names; of `LEADING`, how many dimensions it stands for.
 
-    A tensor of other dimensions than the statement says is passed over, and so is a size that differs between tensors.
+    A tensor whose dimensions are not the statement's is skipped, and so is a size that differs between tensors.
     """
     stated = dict(_SHAPE.findall(exercise.statement.partition("->")[0]))
     found: dict[str, set[int]] = {}

@@ -22,8 +22,8 @@ Results = Sequence["CaseResult"]
 def most_telling(results: Results) -> tuple[CaseResult | None, str]:
     """The failure to show, and how its result relates to the right one; None where nothing has failed.
 
-    It is the smallest of those whose relation is shared by most, else the smallest. Where only hidden cases fail it is
-    the first of these.
+    It is the smallest of those that share the most frequent relation, else the smallest. If only hidden cases fail,
+    it is the first of these.
 
     Args:
         results: what was called, in order.

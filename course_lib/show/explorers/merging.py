@@ -14,7 +14,7 @@ def merging(text: str, *, mark: str = "▁") -> None:
 
     Args:
         text: one or more words, in one line.
-        mark: what stands at the beginning of every word.
+        mark: what is put at the beginning of every word.
 
     Raises:
         ValueError: there is no word.

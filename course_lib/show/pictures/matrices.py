@@ -39,7 +39,7 @@ class Panel:
         columns: a label for each column.
         texts: what to write in the cells instead of the numbers, row by row.
         decimals: digits after the point.
-        reach: the number that gets the full color, where colors of several panels should be comparable; by
+        reach: the number that gets the full color, if colors of several panels should be comparable; by
             default 1 for numbers in [0, 1] and otherwise a little more than the largest.
     """
 

@@ -105,7 +105,7 @@ def block_walk() -> None:
 
 
 def sizes_of(shape: Sequence[str]) -> list[int]:
-    """A shape in numbers, at the sizes that the walk begins with."""
+    """A shape in numbers, at the sizes with which the walk begins."""
     return [SIZES[name] for name in shape]
 
 

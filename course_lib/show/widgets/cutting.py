@@ -30,7 +30,7 @@ def cutting(
         numbers: of pairs, a row of the picture for each.
         title: what the picture shows.
         alt: one sentence for readers who cannot see it.
-        mark: what stands before each word.
+        mark: what is put before each word.
     """
     rows = [(f"{number} pairs", cut(text, merges[:number])) for number in numbers]
     interactive(

@@ -366,7 +366,7 @@ UNKNOWN = {
     ],
     "Microsoft Teams": [f"Submitted files/{who}/Lesson 1/Version 2/{NAME}" for who in ("Ada Lovelace", "Ben Lee")],
     "which may not be a student's name": [f"Week 1/{who}_{NAME}" for who in ("ada", "ben")],
-    "all notebooks in .* lie in": [f"Week 1/Abgaben/{who}/{NAME}" for who in ("ada", "ben")],
+    "all notebooks in .* are in": [f"Week 1/Abgaben/{who}/{NAME}" for who in ("ada", "ben")],
     "its name does not say whose it is": [f"{who} - final.ipynb" for who in ("Ada Lovelace", "Ben Lee")],
 }
 
