@@ -32,7 +32,7 @@ def record_attention(model: nn.Module) -> Iterator[list[Float[Tensor, "batch hea
             and W_v and is called as attention(x, memory, mask). To watch some only, give `nn.ModuleList` of these.
 
     Yields:
-        A list that grows by the weights of every attention, in the order in which they are called. What is in it
+        A list to which each attention's weights are added, in the order in which they are called. What is in it
         stays there.
     """
     weights: list[Tensor] = []

@@ -358,7 +358,7 @@ class Box:
         try:
             used, files = contents(self._folder, self._limits.files)
         except OSError:
-            self._lose(Outcome.DIED, "it made a folder that cannot be looked into")
+            self._lose(Outcome.DIED, "it made a folder that cannot be opened")
         used += self._held()
         if used > self._limits.folder_bytes:
             self._lose(Outcome.DIED, f"it wrote more than {size(self._limits.folder_bytes)} to disk", "folder_bytes")

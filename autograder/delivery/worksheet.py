@@ -105,7 +105,7 @@ def fill(path: Path, platform: Platform, entries: Sequence[WorksheetRow], scale:
     if kept:
         remarks.append(f"{path.name} has another comment already, which was kept: {some(kept)}.")
     if not has_comments and any(entry.comment for entry in entries):
-        remarks.append(f"{path.name} has no column for comments: they are on the pages alone.")
+        remarks.append(f"{path.name} has no column for comments: they are only on the pages.")
     text = table.preface + cells.text()  # comments are HTML, which can spell every character
     return Filled(text.encode(table.encoding, "xmlcharrefreplace"), tuple(points), tuple(comments), tuple(remarks))
 

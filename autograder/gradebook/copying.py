@@ -94,7 +94,7 @@ def _refuse_places(source: Address, target: Address, old: GradebookSession, new:
         raise BadInput(f"there is no gradebook {source} yet, so there is nothing to copy")
     old.check()
     if not new.is_new():
-        raise BadInput(f"{target} is not empty; name a file that is not there yet, or an empty database")
+        raise BadInput(f"{target} is not empty; name a file that does not exist yet, or an empty database")
     new.check()
 
 

@@ -103,7 +103,7 @@ class GenerationConfig:
         if self.min_new_tokens > self.max_new_tokens:
             raise ValueError(f"min_new_tokens={self.min_new_tokens} is above max_new_tokens={self.max_new_tokens}")
         if self.do_sample is False and self.shapes_draws:
-            raise ValueError("temperature, top_k, top_p and min_p are for sampling: leave them or do_sample=False out")
+            raise ValueError("temperature, top_k, top_p and min_p are for sampling: omit them, or do_sample=False")
         if self.num_beams > 1 and self.samples:
             raise ValueError("beam search draws nothing at random: give num_beams or sampling settings, not both")
         if self.num_return_sequences > self.num_beams and not self.samples:
@@ -116,7 +116,7 @@ class GenerationConfig:
 
     @property
     def shapes_draws(self) -> bool:
-        """True if any setting of sampling is given."""
+        """True if any sampling setting is given."""
         return any(setting is not None for setting in (self.temperature, self.top_k, self.top_p, self.min_p))
 
     @property

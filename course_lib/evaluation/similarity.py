@@ -39,7 +39,7 @@ class TextEncoder:
 
     Attributes:
         bert: the model.
-        vocabulary: WordPiece, BERT's.
+        vocabulary: BERT's WordPiece.
         name: what the model is called, for a metric's signature.
         max_length: the most pieces that are read of a text, [CLS] and [SEP] included; None for the model's context.
     """

@@ -98,8 +98,8 @@ class CalledCases:
 class AnswerKey:
     """The cases of an exercise with what the reference returns on each, computed once for a whole class.
 
-    The first visible case is called again after the others, and so is the first hidden one: an answer may be right once
-    and not again.
+    The first visible case is called again after the others, and so is the first hidden one: an answer may be right
+    the first time only.
 
     Attributes:
         shown: the cases that a student sees.

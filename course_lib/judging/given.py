@@ -123,7 +123,7 @@ class Given:
     Attributes:
         kind: its name in `KINDS`.
         construct: what it is made with.
-        weights: its state dict, where it is an argument by itself. As a part of what an answer builds it has its
+        weights: its state dict, where it is an argument by itself. As a part of what an answer builds, it takes its
             weights from the case's.
     """
 

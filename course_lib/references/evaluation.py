@@ -49,7 +49,7 @@ def ngrams(words: Words, n: int) -> Counter[tuple[str, ...]]:
 
 
 def clipped_ngrams(hypothesis: Words, references: Sequence[Words], n: int) -> tuple[int, int]:
-    """Count a hypothesis's n-grams that its references also have, and all it has, as BLEU does.
+    """Count a hypothesis's n-grams that its references also have, and all its n-grams, as BLEU does.
 
     Each n-gram is found at most as often as the reference that has it most often. Without this clipping
     *the the the* would match every *the* of *the cat*, and be perfect. Papineni et al. (2002), section 2.1.

@@ -134,7 +134,7 @@ def load_lora(model: nn.Module, state: Mapping[str, Tensor]) -> None:
         if theirs != expected:
             raise ValueError(
                 f"this was learned beside other layers or with another rank: its {name} is {theirs}, this model's "
-                f"{expected}; call add_lora as it was called there"
+                f"{expected}; call add_lora as it was called then"
             )
     for name, tensor in ours.items():
         tensor.copy_(state[name])

@@ -134,7 +134,7 @@ def warm_up(start: Start) -> BoxShell:
     for name in start.withheld:
         with contextlib.suppress(ImportError):
             if importlib.util.find_spec(name) is not None:
-                raise RuntimeError(f"{name} is withheld and can still be imported")
+                raise RuntimeError(f"{name} is withheld but can still be imported")
     gc.freeze()
     gc.enable()
     builtins.help = _sitebuiltins._Helper()  # what `site` would have done

@@ -17,7 +17,7 @@ _SHOWN: Final = 30
 
 
 def searching(branches: Mapping[Words, Mapping[str, float]], source: str, *, end: str = "<e>") -> None:
-    """Show how a beam search goes through a tree, with its width, a length penalty and the branches to be chosen.
+    """Show how a beam search goes through a tree; the reader chooses its width, a length penalty and the branches.
 
     Args:
         branches: from the words so far, without <s>, to the probabilities of those that may follow, of which only the

@@ -269,6 +269,6 @@ def test_where_the_workers_are_lost_what_came_back_is_recorded_and_one_line_says
     hand_in(course, "ada")
     hand_in(course, "ben")
     lost = functools.partial(LostInTheMiddle, "local", 1, 1.0, False)
-    with pytest.raises(BadInput, match=f"^{CUT}; 1 of 2 done, and recorded; run this again to go on$"):
+    with pytest.raises(BadInput, match=f"^{CUT}; 1 of 2 done, and recorded; run this again to continue$"):
         grade_assignment(course, LESSON, backend=lost)
     assert len(rows(course, "SELECT student FROM katze_submission")) == 1

@@ -152,7 +152,7 @@ def test_a_place_that_is_not_empty_is_refused(
         refused(path, target, "is already the course's gradebook; name the place to copy it to")
     (tmp_path / "other.db").write_text("a file")
     for target in (tmp_path / "other.db", tmp_path):
-        refused(path, target, "is not empty; name a file that is not there yet, or an empty database")
+        refused(path, target, "is not empty; name a file that does not exist yet, or an empty database")
     assert (tmp_path / "other.db").read_text() == "a file"
     cluster.administer("CREATE TABLE student (x text)", database=database)
     refused(path, server, f"{server} is not empty")

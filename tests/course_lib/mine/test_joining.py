@@ -355,7 +355,7 @@ MADE = "class LayerNorm(nn.Module):\n    def __init__(self, d_model, epsilon=1e-
         (
             NORM,
             f"from torch import nn\nfrom course_lib.blocks import Block\n{MADE}Block()",
-            "it uses course_lib.blocks.Block, and the file has nothing of the course",
+            "it uses course_lib.blocks.Block, but the file has nothing from the course",
         ),
         (
             NORM,

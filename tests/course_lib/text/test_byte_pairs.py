@@ -280,7 +280,7 @@ class TestVocabulary:
             ByteLevelVocabulary(()).decode([257])
 
     def test_contradictions_are_refused(self) -> None:
-        with pytest.raises(ValueError, match="merged from b'ab', which no pair before it"):
+        with pytest.raises(ValueError, match="merged from b'ab', which no earlier pair"):
             ByteLevelVocabulary(((b"ab", b"c"),))
         with pytest.raises(ValueError, match="each special token once"):
             ByteLevelVocabulary((), ("<a>", "<a>"))

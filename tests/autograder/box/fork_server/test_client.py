@@ -144,7 +144,7 @@ ENDINGS = {
     "folders deeper than anyone looks": (
         "import os, time\nfor i in range(100): os.mkdir('x'); os.chdir('x')\ntime.sleep(1000)",
         Outcome.DIED,
-        "cannot be looked into",
+        "cannot be opened",
     ),
     "stack overflow": (
         "import sys; sys.setrecursionlimit(10**9)\nclass A:\n    def __repr__(self): return repr([self])\nrepr(A())",
