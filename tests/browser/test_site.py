@@ -101,7 +101,7 @@ def test_every_lesson_has_its_formulas_set_and_fits_a_phone(visit: Visit, site: 
         page.close()
 
 
-@pytest.mark.parametrize("name", ["index", "glossary", "instructors", "library/blocks", "search"])
+@pytest.mark.parametrize("name", ["index", "glossary", "instructors", "library", "library/blocks", "search"])
 def test_what_is_no_lesson_fits_a_phone(name: str, visit: Visit, site: Path) -> None:
     page = opened(visit, site / f"{name}.html")
     assert page.evaluate("document.documentElement.scrollWidth") == PHONE
