@@ -761,8 +761,8 @@ def a_minute_of_pre_training():
         panel.legend(loc="lower left")
     show.figure(
         drawn,
-        "Two losses by batch: that of the masked tokens falls from the start and passes the level of mere counting; "
-        "that of the pairs is still at log 2 after fifty batches and falls then.",
+        "Two losses by batch: the loss of the masked tokens falls at once, below the level of counting alone; "
+        "the loss of the pairs is still at log 2 after fifty batches, and then falls.",
     )
     for batches, (of_tokens, of_pairs) in enumerate(curves):
         print(f"after {batches * every:3} batches: masked tokens {of_tokens:.2f} nats, pairs {of_pairs:.3f} nats")

@@ -513,7 +513,7 @@ def brevity_penalty(hypothesis_length, reference_length):
     """BLEU's factor for short hypotheses.
 
     hypothesis_length, reference_length: int, in words
-    returns: float; 1 from the reference's length on, less below, 0 without any words
+    returns: float; below 1 if the hypothesis is shorter than the reference, 0 without words
     """
     ### BEGIN SOLUTION
     if hypothesis_length == 0:
