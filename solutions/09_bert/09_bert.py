@@ -1442,8 +1442,8 @@ def does_fine_tuning_pay():
 
 # %% [markdown]
 # With 200 labels, fine-tuning doesn't help: the probe already gets most training texts right, so the rest is mostly
-# noise. With all labels, it gains less than a point. Is that luck? The standard error of an accuracy of 91 % on 600
-# texts is $\sqrt{0.91 \cdot 0.09 / 600}$, or 1.2 points.
+# noise. With all labels, fine-tuning gains less than a point. Is that luck? The standard error of an accuracy of 91 %
+# on 600 texts is $\sqrt{0.91 \cdot 0.09 / 600}$, or 1.2 points.
 #
 # ### Exercise 9 · In your own words: does it pay?
 # `bert.does_it_pay` · 2 points, read by a person · about 12 minutes
