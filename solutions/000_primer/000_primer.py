@@ -666,7 +666,7 @@ print("cat, danced, slept:", model.weight.detach())
 
 # %% [markdown]
 # - The optimizer, here `sgd`, changes the parameters by gradient descent, as in section 5. The *S* is for *stochastic*:
-#   each step usually uses only a random batch of examples. Here one batch holds all four.
+#   each step usually uses only a random batch of examples. Here one batch holds all four sentences.
 # - Each iteration does the same: **loss, zero, backward, step**. Without `zero_grad`, old gradients add up; without
 #   `step`, the model learns nothing. Neither mistake raises an error.
 # - This course uses the optimizer **Adam**. It adapts the step size of each weight. If a weight's gradient keeps its
@@ -730,8 +730,8 @@ check("primer.train", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now use it. On each of 200 evenings, a different cat performed. *Cat 3 sang beautifully*: applause. *Cat 2 fell
-# loudly*: none. About one audience in six was in a strange mood and did the opposite.
+# Now use it. On each of 200 evenings, a different cat performed. *Cat 3 sang beautifully* got applause; *cat 2 fell
+# loudly* got none. About one audience in six was in a strange mood and did the opposite.
 
 # %%
 VERBS = {"danced": 3, "sang": 1, "slept": -1, "fell": -3}
@@ -831,7 +831,7 @@ def two_hundred_evenings():
 # - **`nn.Module`**: a model as a class, which registers its parts.
 # - **Linear layer**: `x @ weight.T + bias`.
 # - **ReLU**: keeps positive numbers and turns the rest into 0.
-# - **Logits**: a model's numbers for the classes; the largest one is its answer.
+# - **Logits**: a model's numbers for the classes; the largest logit is its answer.
 # - **Cross-entropy**: the loss of a classifier; small when the correct class is probable.
 # - **Optimizer**: takes the steps; SGD by plain gradient descent, Adam with a step size for each weight.
 # - **Training and test**: the examples that a model learns from, and those kept out of training to judge it by.

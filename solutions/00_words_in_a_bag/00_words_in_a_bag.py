@@ -174,8 +174,8 @@ def look_up(table, ids):
 # %% [markdown] tags=["reason"]
 # Looking a word up means taking a row of a matrix: no arithmetic, only an index. Torch accepts an index of any shape,
 # so the same line works for a sentence and a batch. Gradients flow back into exactly the rows that were used; that is
-# how embeddings learn. The usual mistake is to count from 1. It raises no error: every word just gets its neighbor's
-# vector, and a model trained on that is never any good.
+# how embeddings learn. The usual mistake is to count from 1. It raises no error: every word gets its neighbor's vector,
+# and a model trained on that is never any good.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-look_up-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.look_up")
@@ -450,8 +450,8 @@ check("words_in_a_bag.analogy", hidden=True)
 
 # %% [markdown]
 # **Predict first.** Below are sixteen analogies for the published table: capitals, genders, plurals, tenses,
-# comparatives, young animals, products. How many will the table get right? And how many would it get right if you did
-# *not* leave out the three words?
+# comparatives, young animals, products. How many will the table get right? How many would it get right if you did *not*
+# leave out the three words?
 
 # %%
 right_of_16 = {"three left out": None, "nothing left out": None}
@@ -613,7 +613,7 @@ def meow_among_longer_and_longer_neighbours():
 # ## 6. What a bag forgets
 #
 # Back to our two sentences. Decide before you compute anything: do *the dog chased the cat* and *the cat chased the
-# dog* get the same vector? What about *she only eats pizza* and *only she eats pizza*? And *ha* and *ha ha ha*?
+# dog* get the same vector? What about *she only eats pizza* and *only she eats pizza*? What about *ha* and *ha ha ha*?
 #
 # ### Exercise 5 · Predict: which sentences look alike?
 # `words_in_a_bag.same_vector` · 2 points · about 10 minutes
@@ -1161,7 +1161,7 @@ print(f"table {in_table:,}, weights {weights}, biases {biases}: {in_table + weig
 show.prediction("not in the table", outside_the_table, weights + biases)
 
 # %% [markdown]
-# When somebody calls a model large, ask which part of it.
+# When somebody calls a model large, ask which part is large.
 #
 # ### Exercise 9 · In your own words
 # `words_in_a_bag.told_apart` · 2 points, read by a person · about 10 minutes
@@ -1210,7 +1210,7 @@ show.prediction("not in the table", outside_the_table, weights + biases)
 # - **Padding**: words without meaning that make all sentences of a batch the same length.
 # - **Mask**: a boolean tensor, True at words and False at padding.
 # - **Bag of embeddings**: a model that sees only the mean of a sentence's embeddings.
-# - **Logits**: a model's numbers for the classes, before any softmax; the largest one is its answer.
+# - **Logits**: a model's numbers for the classes, before any softmax; the largest logit is its answer.
 # - **Parameters**: the numbers that a model learns.
 # - **Epoch**: one pass through all training examples.
 # - **Mini-batch**: the few examples of one step.
@@ -1225,5 +1225,5 @@ show.prediction("not in the table", outside_the_table, weights + biases)
 # ## What you have now
 #
 # You have a model, a fair way to judge it, and its two limits: **no context** (one vector for *station* in every
-# sentence) and **no order** (dog and cat). The transformer is the answer to both. Context comes in lesson 01, where the
-# other words of the sentence pull at *station*; order comes in lesson 03.
+# sentence) and **no order** (dog and cat). The transformer is the answer to both limits. Context comes in lesson 01,
+# where the other words of the sentence pull at *station*; order comes in lesson 03.

@@ -205,7 +205,7 @@ def station_in_two_sentences():
         beside = (7, -13) if pulled[0] > 1.4 else (-14, 8)
         panel.annotate("station, here", pulled.tolist(), xytext=beside, textcoords="offset points", color="#b5651d")
         panel.annotate("", pulled.tolist(), (1.4, 1.4), arrowprops={"arrowstyle": "->", "color": show.INK})
-        panel.set(title=text, xlabel="travelling", xlim=(-0.1, 2.9), ylim=(-0.1, 2.6))
+        panel.set(title=text, xlabel="traveling", xlim=(-0.1, 2.9), ylim=(-0.1, 2.6))
     panels[0].set_ylabel("broadcasting")
     show.figure(
         drawn, "Two planes: next to train, the word station moves towards traveling; next to radio, it moves up."
@@ -322,9 +322,9 @@ def nearer_to_it_in_both():
 # First comes a distribution $\alpha$ over the items to look at, then the average weighted by it. Any similarity will
 # do; ours is the dot product.
 #
-# Another cat: a model translates *The cat is on the chair.* into *Le chat est sur la chaise*, and the first French word
-# looks back at the seven source tokens (the period is one). The weights must sum to 1, or the result isn't an average:
-# with weights that sum to 0.8, the average of seven equal vectors would be a fifth too short.
+# A model translates *The cat is on the chair.* into *Le chat est sur la chaise*, and the first French word looks back
+# at the seven source tokens (the period is one). The weights must sum to 1, or the result isn't an average: with
+# weights that sum to 0.8, the average of seven equal vectors would be a fifth too short.
 
 # %%
 source = ["The", "cat", "is", "on", "the", "chair", "."]
@@ -968,7 +968,7 @@ show.softmax_gradient()
 # ### 4.3 What reaches the query
 #
 # Many texts stop here: no scaling, no gradient, no learning. But you don't train the scores. You train the matrices
-# that produce $q$ and $k$, and the gradient reaches them through one more factor. With $c$ for the divisor,
+# that produce $q$ and $k$, and the gradient reaches them through one more factor. If the divisor is $c$,
 #
 # $$\text{scaled} = \frac{K q}{c}, \qquad \frac{\partial \alpha}{\partial q} = \frac{1}{c}\, J\, K .$$
 #
@@ -1196,7 +1196,7 @@ def which_divisor_learns():
 
 # %% [markdown]
 # Without the division, learning depends on the random start: with one start, the loss falls soon enough; with another,
-# it has hardly begun to fall when all other runs are done. The loss always falls in jerks. The root learns first with
+# it has hardly begun to fall when all other runs are done. The loss curve is always jerky. The root learns first with
 # every seed. Dividing by $d$ is slower than the root, but reliable. And `nn.Linear`'s smaller initial weights undo part
 # of the damage: the size of the scores matters, and the divisor is one way to set it. Scaling gives **every query about
 # the same gradient, at every width**, so one learning rate and one initialization suit heads of 2 and of 1024

@@ -175,7 +175,7 @@ show.matrices(
 # **lower** triangle, diagonal included.
 #
 # Others write masks differently. A mask may be **additive**: 0 where a query may attend and $-\infty$ where it may not,
-# to be added to the scores. And in some PyTorch modules, True means "may **not** attend". Read the documentation.
+# to be added to the scores. In some PyTorch modules, True means "may **not** attend". Read the documentation.
 
 # %% [markdown] tags=["slides"]
 # S2's decoder reads this sentence (its slides spell the verb *tantze*; it is *tanzte*, from *tanzen*). S0 uses PyTorch's
@@ -434,7 +434,7 @@ def three_ways_compared():
 # -1 & 5.5 & -1 & 13 \end{pmatrix}$$
 #
 # The scores are symmetric: without projections, *die* scores *Katze* exactly as *Katze* scores *die*. Divided by
-# $\sqrt 2$, they are:
+# $\sqrt 2$, the scores are:
 #
 # $$\text{scaled} = \begin{pmatrix}
 # 1.4142 & -2.4749 & 4.9497 & -0.7071 \\
@@ -465,8 +465,8 @@ x_b = torch.tensor([[1.0, 1.0], [-1.0, -2.5], [4.0, 3.0], [2.0, -3.0]])
 # ### Exercise 3 · Masked self-attention
 # `masking.masked_self_attention` · 3 points · about 10 minutes
 #
-# Write scores, scaling, mask, softmax and average, with `x` in all three roles. You may call your own `masked_weights`,
-# but then a slip in it costs you points here too. Torch's built-in attention is not allowed.
+# Put together scores, scaling, mask, softmax and average, with `x` in all three roles. You may call your own
+# `masked_weights`, but then a slip in it costs you points here too. Torch's built-in attention is not allowed.
 #
 # Shapes: `x` is `[..., tokens, d_model]`, `mask` is boolean and has the shape `[..., tokens, tokens]` or broadcasts to it,
 # the result is `[..., tokens, d_model]`. Each token may attend to something.
@@ -789,7 +789,7 @@ def masks_of_the_batch():
             [str(index) for index in range(longest)],
             texts=padded,
         ),
-        alt="The padded batch as a grid: tokens in blue, padding in grey, one row for each sentence.",
+        alt="The padded batch as a grid: tokens in blue, padding in gray, one row for each sentence.",
     )
 
 

@@ -99,8 +99,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Go back through the four steps: out = alpha v, then the softmax, the division, and the scores. For a "
-            "matrix product, the gradient of one factor is the gradient of the product times the transpose of the "
+            "Go back through the four steps: first out = alpha v, then the softmax, the division, and the scores. For "
+            "a matrix product, the gradient of one factor is the gradient of the product times the transpose of the "
             "other factor, on the side where that factor was.",
         ),
         Hint(

@@ -86,8 +86,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Combine four steps that you already wrote: compare queries with keys, scale, softmax over the keys, "
-            "average the values. `d_head` is the number of components of a query.",
+            "Combine four steps that you already wrote: compare queries with keys, scale, take the softmax over the "
+            "keys, and average the values. `d_head` is the number of components of a query.",
         ),
         Hint(
             "shapes",

@@ -78,7 +78,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "The weights of a row share one sum, so each score affects all of them: the derivative is a matrix. Its "
+            "The weights of a row share one sum, so each score affects all of them: the derivative is a matrix. The "
             "diagonal says how a weight reacts to its own score; the other entries say how it reacts to other scores.",
         ),
         Hint(
@@ -132,14 +132,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "delta_always_one",
-            "Your answer is alpha_i (1 - alpha_j) everywhere. That 1 is δ_ij, so it belongs on the diagonal only: "
+            "Your answer is alpha_i (1 - alpha_j) everywhere. The 1 is δ_ij, so it belongs on the diagonal only: "
             "elsewhere the entry is -alpha_i alpha_j.",
             _slip(("torch.diag_embed(own)", "own.unsqueeze(-1)")),
         ),
         Misconception(
             "own_weight_squared",
             "Your answer is alpha_i (δ_ij - alpha_i), with the row's index in both factors. The second weight belongs "
-            "to the score that you differentiate by: alpha_j.",
+            "to score j, with respect to which you differentiate: alpha_j.",
             _slip((_PRODUCT, "alpha.square().unsqueeze(-1)")),
         ),
         Misconception(

@@ -102,7 +102,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Compute, in this order: scores, scaled, masked, alpha, out. `x` is queries, keys and values at once.",
+            "Compute scores, scaled, masked, alpha and out, in this order. `x` is queries, keys and values at once.",
         ),
         Hint(
             "outline",

@@ -115,9 +115,9 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "`masked_fill` takes a condition of any shape that broadcasts to the scores, and fills where it is True. "
-            "Our mask is True where you must not fill, so invert it. The softmax runs over the keys, the last "
-            "dimension.",
+            "`masked_fill` takes a condition of any shape that broadcasts to the scores, and fills where the "
+            "condition is True. Our mask is True where you must not fill, so invert it. The softmax runs over the "
+            "keys, the last dimension.",
             answers=("inverted", "inverted_throughout", "keys_as_rows", "softmax_over_queries"),
         ),
         Hint(

@@ -74,8 +74,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Comparing two tensors with `==` gives booleans. Convert them to floats, zeros and ones: their mean is "
-            "the share of matches.",
+            "Comparing two tensors with `==` gives booleans. Convert the booleans to floats, zeros and ones: their "
+            "mean is the share of matches.",
         ),
     ),
     misconceptions=(

@@ -112,7 +112,7 @@ EXERCISE = Exercise(
             "Look up the rows of the three words, and compute the target: b's row minus a's plus c's.\n"
             "Take the target's dot product with every row.\n"
             "Set the cosines of the three given words to minus infinity, so that they can't win.\n"
-            "Take the `count` largest, with topk or a sort, and return their words.",
+            "Take the `count` largest cosines, with topk or a sort, and return their words.",
             answers=("asked_words_kept", "only_the_last_left_out", "rows_instead_of_words", "worst_first"),
         ),
     ),

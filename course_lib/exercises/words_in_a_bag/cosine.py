@@ -146,7 +146,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "counted_from_one",
-            "Your answer compares with the word before word i. Words are numbered from 0: use table[i].",
+            "Your answer compares words with the word before word i. Words are numbered from 0: use table[i].",
             _slip(("    lengths", "    i = i - 1\n    lengths")),
         ),
         Misconception(

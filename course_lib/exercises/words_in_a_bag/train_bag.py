@@ -160,7 +160,8 @@ EXERCISE = Exercise(
                 ("for order in orders:", "for order in torch.arange(len(ids)).expand_as(orders):"),
             ),
             labels_in_the_old_order=(
-                "Your answer shuffles the sentences but not the labels. Index both with the same indices.",
+                "Your answer shuffles the sentences but not the labels. Index sentences and labels with the same "
+                "indices.",
                 ("labels[chosen]", "labels[order.argsort()[chosen]]"),
             ),
             softmax_twice=(
