@@ -39,8 +39,8 @@
 # answer and explains it; `progress()` shows how far you have come.
 #
 # Masks are boolean throughout the course, and **True means "may attend"**. Rows are queries, columns are keys. *The
-# paper* is Vaswani et al. (2017), [*Attention Is All You Need*](https://arxiv.org/abs/1706.03762). The demos in section
-# 4 use your own scores and scaling from lesson 01 if they have passed, and say whose functions they use. No check
+# paper* is Vaswani et al. (2017), [*Attention Is All You Need*](https://arxiv.org/abs/1706.03762). The demos of
+# section 4 use your own scores and scaling from lesson 01 if these have passed, and say whose they use. No check
 # depends on them.
 
 # %%

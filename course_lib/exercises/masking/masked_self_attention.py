@@ -102,7 +102,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Compute scores, scaled, masked, alpha and out, in this order. `x` is queries, keys and values at once.",
+            "Compute scores, scaled, masked, alpha and out, in this order. `x` holds the queries, keys and values at "
+            "once.",
         ),
         Hint(
             "outline",
