@@ -175,8 +175,7 @@ show.matrices(
 # `[batch, tokens]`; `mask` is True at tokens.
 
 # %% [markdown] tags=["fine-print"]
-# Texts may be empty. They don't contain the ids of [CLS] and [SEP], but may contain `padding_id`. Leave the lists
-# unchanged.
+# Texts may be empty. They contain none of the three special ids. Leave the lists unchanged.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-pair_encoding-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -205,7 +204,8 @@ def encode_pairs(firsts, seconds, cls_id, sep_id, padding_id):
 # %% [markdown] tags=["reason"]
 # BERT was pre-trained on exactly this layout and works only with it. A wrong segment doesn't raise an error but costs a
 # little accuracy, which is the worst kind of mistake. Pad segments with 0, not with `padding_id`: the embedding table
-# has only two rows. Compute the mask from the lengths, not from the ids: a real token may have the padding's id.
+# has only two rows. The mask comes from the lengths here; `ids != padding_id` gives the same, as long as no text contains
+# that id.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-pair_encoding-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("bert.pair_encoding")
