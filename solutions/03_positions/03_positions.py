@@ -14,12 +14,12 @@
 # %% [markdown]
 # # Lesson 03 · Positions
 #
-# *The dog chased the cat.* *The cat chased the dog.* The words are the same, but the cat would never confuse the two.
-# Lesson 00's bag of words couldn't tell them apart. Can attention? In this lesson you predict the answer, test it, and
-# add what is missing.
+# *The dog chased the cat.* *The cat chased the dog.* The same five words, and to a cat all the difference in the world.
+# Lesson 00's bag of words couldn't tell the two apart. Can attention? In this lesson you predict the answer, test it,
+# and add what is missing.
 #
 # By the end you can say exactly what a shuffle does to attention, with and without a mask. You also know five ways to
-# give tokens a **position**, and the weakness of each.
+# give tokens a **position**, and what is wrong with each.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -100,7 +100,7 @@ print(" ".join(sentence), " -> ", " ".join(shuffled))
 # `positions.order_matters` · 2 points · about 12 minutes
 #
 # Run a model on sentences and on the same sentences shuffled. Which **tokens** get a different vector? Compare each
-# token with itself, wherever it has moved.
+# token with itself, wherever it is now.
 #
 # Shapes: `x` is `[batch, tokens, d_model]`, and `model(x)` is `[batch, tokens, d_out]`. All sentences share `order`, an
 # integer tensor `[tokens]`: token `i` of a shuffled sentence is token `order[i]` of the old one. The result is boolean
@@ -169,12 +169,12 @@ def does_attention_notice():
 # "Set Transformer"). *Dog* gets the same vector whether it chases or is chased.
 #
 # Now look at the last two lines of output. The mean of the rows is **invariant**: you get the same vector twice. No
-# classifier on top of this mean, however large, can ever learn who chased whom. Without positions, attention sees a bag
-# of words.
+# classifier on top of it, however large, can ever learn who chased whom. Without positions, attention sees a bag of
+# words.
 
 # %% [markdown] tags=["slides"]
 # S3 names the two things that a table of embeddings lacks. S4 says that switching words "wouldn't affect the
-# computation at all". Switching words does affect the output, whose rows move with the words, but no word's *vector*.
+# computation at all". It does affect the output, whose rows move with the words, but no word's *vector*.
 
 # %% [markdown]
 # ## 2. Shuffling under a mask
@@ -187,7 +187,7 @@ def does_attention_notice():
 #
 # - `<s>` attends to itself, as before.
 # - *Katze* has moved forward and *die* back. What did each attend to before, and what now?
-# - *tanzte* is where it was, but two tokens before it have swapped. Does its vector change?
+# - *tanzte* is where it was, but two tokens before it have swapped. Does it notice?
 #
 # ### Exercise 2 · Predict: shuffled under a mask
 # `positions.same_under_causal_mask` · 2 points · about 12 minutes
@@ -261,10 +261,10 @@ def which_tokens_notice():
 # Without a mask, no vector changes. With the mask, the vectors of *Katze* and *die* change, but *tanzte* keeps its own.
 # Attention is no longer equivariant.
 #
-# The mask reveals a little about order: a token's vector depends on *which* tokens came before it, but not on their
-# sequence. (In a second layer, the vector of *tanzte* would change too, because those of *die* and *Katze* already
-# have. Decoders without position encodings do learn positions from the mask; see Haviv et al. 2022, "Transformer
-# Language Models without Positional Encodings Still Learn Positional Information". Section 9 measures how much.)
+# The mask lets in a little order: a token knows *which* tokens came before it, but not in what order. (In a second
+# layer *tanzte* would notice, because *die* and *Katze* bring different vectors by then. Decoders without position
+# encodings do learn positions from the mask; see Haviv et al. 2022, "Transformer Language Models without Positional
+# Encodings Still Learn Positional Information". Section 9 measures how much.)
 #
 # A recurrent network gets the order for free, because it reads one token after another. Attention gave that up to read
 # all tokens at once, and **position encodings** restore what was lost.
@@ -318,7 +318,7 @@ check("positions.appended_index", hidden=True)
 # much attention the middle token of random sentences pays to the last.
 #
 # **Guess first.** In a sentence of 17 tokens, an equal share is 6%. How much will the last token get? Write your guess
-# here; the next cell shows it next to the measurement.
+# here; the next cell shows it next to the measurement. (We don't collect guesses, but you remember wrong ones best.)
 
 # %%
 share_of_the_last_of_17 = None  # in %
@@ -355,7 +355,7 @@ def the_index_takes_over():
 #
 # ## 4. Counting with two digits
 #
-# How do you write large numbers with small digits? In binary, each digit is 0 or 1, yet four digits count sixteen
+# How do you write large numbers with small digits? In binary. Each digit is 0 or 1, yet four of them count sixteen
 # positions:
 #
 # $$\text{bit}_i(pos) = \left\lfloor \frac{pos}{2^i} \right\rfloor \bmod 2 .$$
@@ -502,8 +502,8 @@ def the_wall_of_clocks():
 
 
 # %% [markdown]
-# A mistake in this formula is easy to make, and no shape error reveals it. Position 3 with a `d_model` of 6 should be
-# 0.1411, -0.9900, 0.1388, 0.9903, 0.0065, 1.0000. A program with a common mistake printed
+# The formula is easy to get wrong in a way that no shape reveals. Position 3 with a `d_model` of 6 should be 0.1411,
+# -0.9900, 0.1388, 0.9903, 0.0065, 1.0000. A program with a common mistake printed
 #
 # | 0.1411 | -0.9900 | 0.0065 | 1.0000 | 0.0000 | 1.0000 |
 # |---|---|---|---|---|---|
@@ -527,7 +527,7 @@ print("found it!" if torch.allclose(reconstructed, evidence, atol=1e-4) else "no
 # The formula's $2i$ already *is* 0, 2, 4. If you double it again, every clock but the first is too slow. A model with
 # this mistake still trains, although half its clocks stand still.
 #
-# Here is the famous picture of sinusoids, for fifty positions and 128 dimensions.
+# And this is the picture that everybody shows, for fifty positions and 128 dimensions.
 
 
 # %% tags=["demo"]
@@ -678,9 +678,9 @@ check("positions.shift_matrix", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Can one matrix shift *every* position? Let **least squares**, a method that knows nothing about sines, find that
-# matrix. Least squares gets the encodings of the first thirty tokens, each paired with the next token's, and finds the
-# matrix that best takes one to the other. Will that matrix still be right at token 1999, to two decimals?
+# Can one matrix shift *every* position? Let a method that knows nothing about sines find it: **least squares**. It gets
+# the encodings of the first thirty tokens, each paired with the next token's, and finds the matrix that best takes one
+# to the other. Will it still be right at token 1999, to two decimals?
 
 # %%
 right_at_token_1999 = None  # True or False
@@ -707,7 +707,7 @@ def found_without_trigonometry():
 
 
 # %% [markdown]
-# The matrix found from thirty tokens moves token 1999, too.
+# Thirty tokens were enough to move token 1999.
 #
 # These clocks show such a shift: blue is a token, and orange the token a hundred positions later. Both hands turn, but
 # the **angle between them** never changes. The four angles determine all of $M_{100}$. The second slider changes the
@@ -755,7 +755,7 @@ def a_head_that_looks_two_tokens_back():
 # random at first and trained like everything else. The paper tried both kinds, with nearly identical results (section
 # 3.5; table 3, row E).
 #
-# The table ends, though, at the **context length**. GPT-3's table has 2,048 rows (Brown et al. 2020, section 2.1), so
+# The table has an end, though: the **context length**. GPT-3's has 2,048 rows (Brown et al. 2020, section 2.1), so
 # token 2,048 has none. A good layer says so clearly, rather than letting torch complain about shapes three calls
 # deeper.
 #
@@ -885,8 +885,8 @@ def learned_beside_computed():
 # %% [markdown]
 # Both matrices consist of lines parallel to the diagonal: how alike two positions are depends mostly on how far apart
 # they are, although nobody built that into the learned table. The learned matrix also has **stripes**. Rows three
-# tokens apart differ, rows five or six apart are alike again, and rows eight apart are not. Something that repeats
-# regularly goes around like a clock.
+# tokens apart differ, rows five or six apart are alike again, and rows eight apart are not. Whatever repeats regularly
+# goes around, like a clock.
 #
 # So is there *one* matrix that moves every learned row to the next? Twelve directions contain nearly all the variance
 # of the rows. Least squares finds the best such matrix in these directions, from the first 300 rows. If that matrix is
@@ -1019,8 +1019,8 @@ def four_slopes():
 #
 # ## 9. Past the trained length
 #
-# You can compute sinusoids for any position. The authors chose them hoping that a model might extrapolate to sentences
-# longer than any in training (section 3.5). A learned table ends. What really happens?
+# Sinusoids have no end. The authors chose them hoping that a model might extrapolate to sentences longer than any in
+# training (section 3.5). A learned table has one. What really happens?
 #
 # The task: in a sequence of random symbols, name at each position the symbol **two positions back**. The model has
 # embeddings, positions, one self-attention layer under a causal mask, and a linear layer. We train on 16 symbols at a
@@ -1030,8 +1030,8 @@ def four_slopes():
 # - with your learned positions, in a table of 64 rows for the test;
 # - with no positions, only the mask (section 2).
 #
-# **Guess first:** how often will each kind be right *after* the first 16 symbols? A blind guess among eight symbols is
-# right 12.5% of the time. The nine training runs take about ten seconds on a CPU.
+# **Guess first:** how often will each be right *after* the first 16 symbols? A blind guess among eight symbols is right
+# 12.5% of the time. The nine training runs take about ten seconds on a CPU.
 
 # %%
 right_beyond = {"sinusoids": None, "learned": None, "no positions": None}  # in %
@@ -1194,9 +1194,9 @@ def past_the_trained_length():
 # ## Glossary
 #
 # - **Permutation**: an order of the tokens; `order[i]` says which token is now at position i.
-# - **Equivariant**: when the input is shuffled, the output is the same, shuffled in the same way. Self-attention
-#   without a mask is equivariant.
-# - **Invariant**: when the input is shuffled, the output is the same. The mean of the tokens is invariant.
+# - **Equivariant**: when the input is shuffled, the output is the same, shuffled in the same way. An example is
+#   self-attention without a mask.
+# - **Invariant**: when the input is shuffled, the output is the same. An example is the mean of the tokens.
 # - **Position encoding**: a vector that depends on a token's position alone and is added to its embedding.
 # - **Sinusoidal positions**: sines and cosines of angles that grow by a fixed step at every token, with a different
 #   step for each pair of dimensions.
@@ -1217,9 +1217,9 @@ def past_the_trained_length():
 # %% [markdown]
 # ## What you have now
 #
-# You have tokens with positions, a matrix that moves positions, attention that penalizes distance, and measurements of
-# what happens past the trained length.
+# You have tokens that know their positions, a matrix that moves them, attention that penalizes distance, and a measured
+# opinion about what happens past the trained length.
 #
 # One head can look two tokens back. But a token may also need its verb, its article, and the start of the sentence. One
-# row of attention weights cannot cover all of these, because it sums to 1. So the next lesson gives each token several
-# rows, with **multi-head attention**.
+# row of attention weights cannot cover all of these, because it sums to 1. So the next lesson gives each token several:
+# **multi-head attention**.

@@ -23,7 +23,7 @@
 #
 # - write multi-head attention and cross-attention with learned projections, and see what each head looks at;
 # - write layer norm, dropout, the residual connection, GELU and the feed-forward network, and say what breaks without
-#   each of them;
+#   each;
 # - put them together into an encoder block, stack it, and classify sentences with it;
 # - count a block's parameters without building it, and say how much time it takes.
 #
@@ -52,7 +52,7 @@
 # %% [markdown] tags=["fine-print"]
 # Return the dtype that you were given: plain `torch.zeros(...)` is in single precision; `x.new_zeros(...)` keeps the
 # dtype of `x`. The check compares gradients where an exercise says so. If an exercise splits its points, its first part
-# must be right before the other parts count.
+# must be right before the others count.
 
 # %%
 import math
@@ -85,12 +85,12 @@ def weights_of(q, k):
 # ## 1. Learned projections
 #
 # Back to *The train slowly left the station*. In lesson 01, a word looked for words **like itself**, because the dot
-# product of two embeddings measures nothing else. But *station* has no use for another station. What would reveal which
-# kind of station it is? A *vehicle*.
+# product of two embeddings measures nothing else. But *station* has no use for another station. What would tell it
+# which kind of station it is? A *vehicle*.
 #
-# Attention cannot look for a vehicle, because it has no parameters to learn. So give it some. Before you compare two
-# words, look at the query word through a *location* lens and at each key word through a *transportation* lens. A lens
-# is a matrix that keeps only a **subspace** of the vectors.
+# Attention cannot ask for one, because it has no parameters to learn. So give it some. Before you compare two words,
+# look at the query word through a *location* lens and at each key word through a *transportation* lens. A lens is a
+# matrix that keeps only a **subspace** of the vectors.
 #
 # Here are embeddings with four dimensions that we can name, and two matrices that each keep one dimension.
 
@@ -110,13 +110,12 @@ location = torch.tensor([[0.0], [1.0], [0.0], [0.0]])  # for the query
 transportation = torch.tensor([[1.0], [0.0], [0.0], [0.0]])  # for the keys
 
 # %% [markdown]
-# In a model such matrices are parameters: training adjusts them until the comparison is useful. There are three
-# matrices, one for each role of a token:
+# In a model such matrices are parameters: training adjusts them until the comparison is useful. There are three, one
+# for each role of a token:
 #
 # $$q = x\, W_q, \qquad k = x\, W_k, \qquad v = x\, W_v .$$
 #
-# The third matrix determines what a token hands over once a query finds it, which may differ from what the query looked
-# for.
+# The third determines what a token hands over once a query finds it, which may differ from what the query looked for.
 #
 # In **self-attention**, queries, keys and values come from the same sentence. In **cross-attention** the queries come
 # from one sentence, $x$, and keys *and* values from another, the memory:
@@ -195,13 +194,12 @@ def station_asks_for_transport():
 #
 # ## 2. Several heads
 #
-# So use several comparisons. Each comparison with its own projections is a **head**, and heads work side by side: one
-# may find who does something, another to whom, and a third what the last token was. Section 4 shows heads learning
-# this.
+# So use several. Each comparison with its own projections is a **head**, and heads work side by side: one may find who
+# does something, another to whom, and a third what the last token was. You watch it happen in section 4.
 #
-# Don't $h$ heads cost $h$ times as much? No, because the heads divide the work. Project a token's `d_model` numbers as
-# before, and then **split** them into parts of $d_\text{head} = d_\text{model} / h$: head 0 gets the first part of
-# every query, key and value, head 1 the second, and so on. In the paper, 512 numbers become 8 heads of 64.
+# Don't $h$ heads cost $h$ times as much? No, they divide the work. Project a token's `d_model` numbers as before, and
+# then **split** them into parts of $d_\text{head} = d_\text{model} / h$: head 0 gets the first part of every query, key
+# and value, head 1 the second, and so on. In the paper, 512 numbers become 8 heads of 64.
 #
 # In tensors: `[batch, tokens, d_model]` becomes `[batch, heads, tokens, d_head]`. The heads come *before* the tokens, so
 # that each head has its own matrix `[tokens, d_head]`, and attention can treat the heads as a batch.
@@ -232,8 +230,8 @@ show.matrices(
 
 # %% [markdown]
 # The shape is right, and the program runs. But "head 0" holds all of token 0 and half of token 1. `reshape` and `view`
-# ignore tokens: they fill the new shape with the numbers in memory order. Head 0 should hold numbers 0 and 1 of *every*
-# token.
+# know nothing about tokens: they fill the new shape with the numbers in memory order. Head 0 should hold numbers 0 and
+# 1 of *every* token.
 #
 # ### Exercise 2 · Splitting into heads
 # `heads_and_blocks.split_heads` · 2 points · about 10 minutes
@@ -296,8 +294,8 @@ def heads_side_by_side():
 #   \text{out} = \operatorname{Concat}(\text{head}_1, \dots, \text{head}_h)\, W_o .$$
 #
 # $W_q^i$ is the $i$-th group of $d_\text{head}$ columns of $W_q$, so projecting with the whole $W_q$ and then splitting
-# gives the same result. **Concat** puts the heads' outputs side by side again, `d_model` numbers per token. $W_o$ mixes
-# these outputs; until then, the heads share no information.
+# gives the same result. **Concat** puts the heads' outputs side by side again, `d_model` numbers per token. And $W_o$
+# mixes them: until then, the heads know nothing of each other.
 
 # %% [markdown] tags=["slides"]
 # S1 expands the formula on its slide to $\operatorname{softmax}\big(\frac{1}{d_k} (Q W_i^Q)(K W_i^K)\big)\, V W_i^V$.
@@ -321,7 +319,7 @@ print("q kᵀ:", list((three_tokens @ two_numbers.mT).shape), "one score for eac
 # | query 1 | 4.0 | -0.5 |
 #
 # The right rows are 1.4142, 0.0000 and 2.8284, 1.4142. **Which computation printed 2.0 and -0.5?** Change the return
-# line until it prints these, with both slips.
+# line until it does. Both slips are in there.
 
 
 # %% tags=["demo", "slides"]
@@ -349,8 +347,8 @@ print("found it!" if torch.allclose(reconstructed, evidence) else "not yet")
 # `heads_and_blocks.multi_head_attention` · 6 points · about 25 minutes
 #
 # Write `forward`: project, split, attend, join, mix. The constructor is given; keep its names, because the check loads
-# weights by name, and later you load GPT-2's. Use `scaled_dot_product_attention`. Torch's own *multi-head* attention is
-# not allowed.
+# weights by name, and so will you, with GPT-2's. Use `scaled_dot_product_attention`. Torch's own *multi-head* attention
+# is not allowed.
 #
 # Shapes: `x` is `[batch, queries, d_model]`, `memory` is `[batch, keys, d_model]`. `mask` is boolean `[batch, queries,
 # keys]`, the same for all heads, or None. Its `batch` and `queries` may be 1, and then broadcast. Every query may
@@ -411,9 +409,9 @@ check("heads_and_blocks.multi_head_attention", hidden=True)
 # %% [markdown]
 # ## 4. Four heads, four things
 #
-# Do heads really learn different patterns? Here is a task that tests this.
+# Do heads really learn different patterns? Here is a task that lets you tell.
 #
-# A sentence is a jumble of four words, each used twice. Every word wears a **collar** in one of four colors. At every
+# A sentence is a salad of four words, each used twice. Every word wears a **collar** in one of four colors. At every
 # token the model must name the colors of four other collars:
 #
 # - of the token **before** it,
@@ -582,7 +580,7 @@ def four_heads_look_at_four_things():
 # token (the special `[CLS]`) and, if a word occurs twice but not side by side, the **same** word. (The model's tokens
 # are words and **subwords**, which lesson 08 explains.)
 #
-# **Predict first:** what share will the *best* of the 72 heads spend on each pattern?
+# **Predict first:** what share will the *best* of the 72 heads spend on each?
 
 # %%
 best_of_72_heads = {"before": None, "after": None, "first": None, "same": None}  # in %
@@ -697,8 +695,8 @@ else:
 # The mean and the variance are those of **one token's** $d = d_\text{model}$ numbers. No other token matters, so a
 # sentence gets the same result in every batch. The variance divides by $d$, not by $d - 1$. A small $\varepsilon$
 # avoids dividing by 0 for a token whose numbers are all equal. The model learns $\gamma$ and $\beta$, `d_model` numbers
-# each, in case a layer needs one dimension to be larger than the others. Torch calls $\gamma$ and $\beta$ `weight` and
-# `bias`, and so do we.
+# each, in case a layer needs one dimension to be larger than the others. Torch calls them `weight` and `bias`, and so
+# do we.
 #
 # ### Exercise 4 · Layer norm
 # `heads_and_blocks.layer_norm` · 3 points · about 12 minutes
@@ -756,7 +754,7 @@ check("heads_and_blocks.layer_norm", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Here is one cat at three volumes. Layer norm makes all three sound the same.
+# Here is one cat at three volumes. Layer norm hears the same sound three times.
 
 
 # %% tags=["demo"]
@@ -800,9 +798,9 @@ for factor in (1, 100):
 # probability $p$ (0.1 is usual), with a new draw in every step, so the next layer must learn to rely on several
 # numbers.
 #
-# At test time nothing is dropped, because we want the best answer, and the same answer every time. But then a sum over
-# all inputs would be larger than in training, by a factor of $1 / (1 - p)$. So the kept numbers are **divided by $1 -
-# p$ in training**, and nothing is left to do at test time.
+# At test time nothing is dropped, because we want the best answer, and the same one every time. But then a sum over all
+# inputs would be larger than in training, by a factor of $1 / (1 - p)$. So the kept numbers are **divided by $1 - p$ in
+# training**, and nothing is left to do at test time.
 #
 # $$\operatorname{dropout}(x)_i = \begin{cases} x_i \,/\, (1 - p) & \text{if kept} \\ 0 & \text{if dropped}
 #   \end{cases} \qquad \text{in training;} \qquad x_i \quad \text{in evaluation.}$$
@@ -1043,8 +1041,8 @@ def gradients_on_their_way_down():
 # $$\operatorname{FFN}(x) = \sigma(x\, W_1 + b_1)\, W_2 + b_2 .$$
 #
 # $W_1$ widens the vector, usually to $4\, d_\text{model}$ (in the paper from 512 to 2048), and $W_2$ narrows it again.
-# $\sigma$ is an **activation**. Without an activation, the two matrices would act as one, since $x W_1 W_2 = x (W_1
-# W_2)$, and the result would be linear however many layers you stacked.
+# $\sigma$ is an **activation**. Without it, the two matrices would act as one, since $x W_1 W_2 = x (W_1 W_2)$, and the
+# result would be linear however many layers you stacked.
 #
 # The paper uses $\operatorname{ReLU}(z) = \max(0, z)$. GPT and BERT use **GELU** (Hendrycks and Gimpel, 2016), $z$
 # times the probability that a standard normal number is below $z$. It looks like a ReLU with a rounded corner.
@@ -1199,8 +1197,8 @@ def bending_a_line():
 # 1. multi-head self-attention, in which tokens exchange information;
 # 2. the feed-forward network, which processes each token by itself.
 #
-# A block takes `[batch, tokens, d_model]` and returns the same shape, so you can **stack** as many blocks as you can
-# afford. The paper stacks 6.
+# A block takes `[batch, tokens, d_model]` and returns the same shape, so you can **stack** as many as you can afford.
+# The paper stacks 6.
 #
 # A block is a module made of modules: it receives its four parts and only determines their order. You can use your own
 # parts, or torch's. If you ever use torch's `nn.MultiheadAttention`, watch out for two things: it returns a pair, the
@@ -1215,8 +1213,8 @@ def bending_a_line():
 #
 # The constructor is given; keep its names. Write `forward`: self-attention in the first add & norm, then the
 # feed-forward network in the second. Call an add & norm with `x` and its sublayer, `self.add_and_norm_1(x, sublayer)`;
-# it passes the sublayer *one* tensor. Attention takes more than one tensor, so wrap it in a function of one. Torch's
-# own encoder layer is not allowed.
+# it passes the sublayer *one* tensor. Attention takes more than one, so wrap it in a function of one. Torch's own
+# encoder layer is not allowed.
 #
 # Shapes: `x` is `[batch, tokens, d_model]`, `mask` is boolean `[batch, tokens, tokens]` or None, as for multi-head
 # attention; for padding it is `[batch, 1, tokens]`. Every token may attend to at least one token. The result is
@@ -1342,7 +1340,7 @@ def the_shape_at_every_line():
 show.block_walk()
 
 # %% [markdown]
-# Now stack six of your blocks.
+# And now your block, six times over.
 
 
 # %% tags=["demo"]
@@ -1358,10 +1356,10 @@ def the_same_shape_all_the_way_up():
 
 
 # %% [markdown]
-# Is the order a matter of taste? We train twelve of your blocks on the collars of section 4, with Adam and a high
-# learning rate: in post-norm, in post-norm with a **warm-up** (the learning rate rises from 0 over the first 60 steps),
-# and in pre-norm. Everything else is equal, including the seed. Guessing gives a loss of log 4 = 1.39. What will the
-# losses be after 120 steps?
+# Back to the matter of taste. We train twelve of your blocks on the collars of section 4, with Adam and a high learning
+# rate: in post-norm, in post-norm with a **warm-up** (the learning rate rises from 0 over the first 60 steps), and in
+# pre-norm. Everything else is equal, including the seed. Guessing gives a loss of log 4 = 1.39. What will the losses be
+# after 120 steps?
 
 # %%
 losses_after_120_steps = {"post-norm": None, "post-norm, warmed up": None, "pre-norm": None}
@@ -1411,11 +1409,11 @@ def post_norm_against_pre_norm():
 
 
 # %% [markdown]
-# The order is not a matter of taste. In post-norm, twenty-four norms sit *on* the residual stream, and with this
-# learning rate the first steps throw the model so far off that it doesn't recover in time. On four seeds, post-norm's
-# loss ends between 0.9 and 1.4, with or without the warm-up, and pre-norm's at 0.01. Xiong et al. (2020) find the cause
-# near the output, where the two orders differed in section 7: there, post-norm's gradients are as large in a deep model
-# as in a shallow one, so a large step does harm. In pre-norm, the stream has no norms on it. (With fewer blocks and a
+# So it is not a matter of taste. In post-norm, twenty-four norms sit *on* the residual stream, and with this learning
+# rate the first steps throw the model so far off that it doesn't recover in time. On four seeds, post-norm's loss ends
+# between 0.9 and 1.4, with or without the warm-up, and pre-norm's at 0.01. Xiong et al. (2020) find the cause near the
+# output, where the two orders differed in section 7: there, post-norm's gradients are as large in a deep model as in a
+# shallow one, so a large step does harm. In pre-norm, the stream is clear from end to end. (With fewer blocks and a
 # longer warm-up, post-norm trains well: the paper's own model had six blocks and 4,000 steps of warm-up. The next
 # lesson returns to warm-up.)
 #
@@ -1451,7 +1449,7 @@ def post_norm_against_pre_norm():
 # **bag of embeddings**, with one vector for each word, their mean, and a linear layer. But *the dog chased the cat* and
 # *the cat chased the dog* give the same bag.
 #
-# *Dog bites mouse* is not news, but *mouse bites dog* is. Here, a sentence is **news** if the smaller animal does
+# Is it news? *Dog bites mouse* is not; *mouse bites dog* is. A sentence is **news** if the smaller animal does
 # something to the larger one. Half the sentences are passive.
 
 # %%
@@ -1487,9 +1485,9 @@ for row, is_news in zip(ids.tolist(), news.tolist(), strict=True):
 
 # %% [markdown]
 # Compare the bag with an encoder: an input layer (token and your learned positions, layer norm, dropout), two of your
-# blocks, and then *the same* mean and linear layer. Both models leave padding out of the mean.
+# blocks, and then *the same* mean and linear layer. Both leave padding out of the mean.
 #
-# How often will each model be right on new headlines?
+# How often will each be right on new headlines?
 
 # %%
 right_on_new_headlines = {"bag of embeddings": None, "encoder": None}  # in %
@@ -1613,7 +1611,7 @@ def is_it_news():
 # %% [markdown]
 # ## 11. What it costs
 #
-# Where are a block's parameters? Ask for each step whether it has anything to learn.
+# Where are a block's parameters? Ask of each step whether it has anything to learn.
 #
 # - **Attention** itself, without its projections: $\operatorname{softmax}(q k^\top / \sqrt{d_\text{head}})\, v$.
 # - The **projections** $W_q$, $W_k$, $W_v$ and $W_o$: linear layers from `d_model` to `d_model`.
@@ -1687,8 +1685,8 @@ def counted_and_built():
 
 
 # %% [markdown]
-# The number of heads does not change the count. Two thirds of a block's parameters are in its feed-forward network,
-# although everybody talks about attention.
+# The number of heads changes nothing. And two thirds of a block's parameters are in its feed-forward network, although
+# everybody talks about attention.
 #
 # People say three things about transformers that don't seem to agree: they have **few parameters**, they come at a
 # **large computational cost**, and they are **faster to train**. The next cell puts numbers on all three claims, for
@@ -1750,9 +1748,9 @@ def the_bill():
 #
 # - **Few parameters**: a block has as many for 8 tokens as for 512, and so does the GRU (which has even fewer). A
 #   single layer over the whole sentence grows with the *square* of the number of tokens.
-# - **Large computational cost**: few parameters can mean a lot of work. Every token passes through all parameters, and
-#   attention compares every token with every other, which takes $n^2$ operations but no parameters. The last column
-#   shows where these comparisons become most of the work.
+# - **Large computational cost**: parameters are not work. Every token passes through all of them, and attention
+#   compares every token with every other, which takes $n^2$ operations but no parameters. The last column shows where
+#   these comparisons become most of the work.
 # - **Faster to train**: a block does more work, but without waiting. All tokens of a sentence go through the block at
 #   once, while the GRU takes them one after another. How much that helps depends on the device; the picture on the
 #   right shows yours.

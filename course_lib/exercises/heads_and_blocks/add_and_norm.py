@@ -131,8 +131,8 @@ EXERCISE = Exercise(
         ),
         *_slips_beyond(
             residual_normalised_too=(
-                "In pre-norm, your answer adds the normalized x. Only the sublayer should read the normalized x. Add "
-                "x itself, so that a path without any norm runs through all blocks.",
+                "In pre-norm, your answer adds the normalized x. Only the sublayer should read that. Add x itself, so "
+                "that a path without any norm runs through all blocks.",
                 ("x + dropped", "read + dropped"),
             ),
             only_the_residual_normalised=(
@@ -150,7 +150,7 @@ EXERCISE = Exercise(
                 ("x + dropped", "dropped if norm_first else x + dropped"),
             ),
             pre_norm_dropout_left_out=(
-                "In pre-norm, your answer leaves out dropout. Add dropout(sublayer(norm(x))) to x.",
+                "In pre-norm, your answer leaves out dropout. Apply it to the sublayer's output.",
                 ("dropout(added)", "added if norm_first else dropout(added)"),
             ),
         ),
@@ -174,24 +174,24 @@ EXERCISE = Exercise(
                 "In post-norm, your answer also normalizes the sublayer's input. Use the norm only after the sum.",
                 (_READ, "norm(x)"),
             ),
-            dropout_left_out=("Your answer leaves out dropout. Add dropout(sublayer(...)) to x.", _UNDROPPED),
+            dropout_left_out=("Your answer leaves out dropout. Apply it to the sublayer's output.", _UNDROPPED),
             residual_dropped=(
-                "Your answer applies dropout to x. Apply dropout to the sublayer's output: x + dropout(sublayer(...)).",
+                "Your answer applies dropout to x. Apply it to the sublayer's output: x + dropout(sublayer(...)).",
                 _UNDROPPED,
                 ("x + dropped", "dropout(x) + dropped"),
             ),
             sum_dropped=(
-                "Your answer applies dropout to the sum, x included. Apply dropout to the sublayer's output alone.",
+                "Your answer applies dropout to the sum, x included. Apply it to the sublayer's output alone.",
                 _UNDROPPED,
                 (_JOINED, "dropout(total) if norm_first else norm(dropout(total))"),
             ),
             dropped_after_the_norm=(
-                "Your answer applies dropout last. Apply dropout to the sublayer's output, before the sum.",
+                "Your answer applies dropout last. Apply it to the sublayer's output, before the sum.",
                 _UNDROPPED,
                 (_JOINED, f"dropout({_JOINED})"),
             ),
             input_dropped=(
-                "Your answer applies dropout to the sublayer's input. Drop from the output: dropout(sublayer(...)).",
+                "Your answer applies dropout to the sublayer's input. Apply it to the output: dropout(sublayer(...)).",
                 _UNDROPPED,
                 ("sublayer(read)", "sublayer(dropout(read))"),
             ),

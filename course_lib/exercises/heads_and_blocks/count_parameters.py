@@ -114,7 +114,7 @@ EXERCISE = Exercise(
                 ("4 * (", "3 * ("),
             ),
             no_biases=(
-                "Your answer leaves out the biases of the linear layers. Count one bias for each output.",
+                "Your answer leaves out the biases of the linear layers. Count one for each output.",
                 ("matrix + bias)", "matrix)"),
                 (_FEED_FORWARD, "2 * d * f"),
             ),
@@ -138,7 +138,7 @@ EXERCISE = Exercise(
                 ("= d_model, d_ff", "= d_model, 4 * d_model"),
             ),
             one_layer_of_feed_forward=(
-                "Your answer counts one layer of the feed-forward network. Count the second, too, which maps back to "
+                "Your answer counts one layer of the feed-forward network. Count the second too: it maps back to "
                 "d_model.",
                 (_FEED_FORWARD, "d * f + f"),
             ),
@@ -171,8 +171,8 @@ EXERCISE = Exercise(
                 ("matrix + bias)", "matrix)"),
             ),
             equal_biases=(
-                "Your answer gives both feed-forward layers the same number of biases. The first has d_ff biases, and "
-                "the second d_model.",
+                "Your answer gives both feed-forward layers the same number of biases. The first has d_ff, and the "
+                "second d_model.",
                 ("+ f + d", "+ 2 * f"),
             ),
         ),
@@ -190,7 +190,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "without_names",
-            "Your answer lacks the names of the four counts. Return the counts by name, in a dict.",
+            "Your answer lacks the names of the four counts. Return them by name, in a dict.",
             lambda d_model, heads, d_ff: tuple(heads_and_blocks.block_parameters(d_model, heads, d_ff).values()),
         ),
     ),

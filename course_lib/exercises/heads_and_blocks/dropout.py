@@ -101,7 +101,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "multiplied_by_what_is_kept",
-            "Your answer multiplies by 1 - p, which makes the numbers even smaller. Divide by 1 - p: the kept numbers "
+            "Your answer multiplies by 1 - p, which makes the numbers even smaller. Divide by it: the kept numbers "
             "must make up for the dropped ones.",
             _slip((_FACTOR, "1 - p")),
         ),
@@ -120,7 +120,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "divided_in_evaluation",
-            "Your answer divides by 1 - p in evaluation too. Nothing is dropped in evaluation, so return x itself.",
+            "Your answer divides by 1 - p in evaluation too. Nothing is dropped then, so return x itself.",
             _slip(("x.clone()", "x / (1 - p)")),
         ),
         Misconception(

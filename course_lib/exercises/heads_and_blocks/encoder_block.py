@@ -134,7 +134,7 @@ EXERCISE = Exercise(
             "outline",
             "Define a function of `y` that returns the self-attention of `y` to `y` under `mask`.\n"
             "Pass `x` and this function to the first add & norm.\n"
-            "Pass the result of that, and the feed-forward network itself, to the second add & norm.\n"
+            "Pass its result, and the feed-forward network itself, to the second.\n"
             "Return the result.",
             answers=("second_residual_from_the_start", "no_residuals", "feed_forward_left_out"),
         ),
@@ -160,17 +160,16 @@ EXERCISE = Exercise(
                 ("(y, y, mask)", "(x, x, mask)"),
             ),
             no_residuals=(
-                "Your answer calls the sublayers without their add & norms. Pass each sublayer to its own add & norm.",
+                "Your answer calls the sublayers without their add & norms. Pass each sublayer to its own.",
                 ("self.add_and_norm_1(x, attend)", "attend(x)"),
                 ("self.add_and_norm_2(half, self.feed_forward)", "self.feed_forward(half)"),
             ),
             residual_added=(
-                "Your answer adds x once more. The add & norms already add it: return the result of the second.",
+                "Your answer adds x once more. The add & norms already do that: return the second one's result.",
                 ("return whole", "return x + whole"),
             ),
             second_residual_from_the_start=(
-                "Your answer passes the block's input to the second add & norm. Pass the result of the first add & "
-                "norm instead.",
+                "Your answer passes the block's input to the second add & norm. Pass the first one's result instead.",
                 ("half, self.feed_forward", "x, self.feed_forward"),
             ),
             network_reads_the_start=(

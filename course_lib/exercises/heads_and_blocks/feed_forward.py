@@ -115,13 +115,13 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Apply three steps in a row; the middle step has no weights. Assign the parts to `self` in the "
+            "Apply three steps in a row; the middle one has no weights. Assign the parts to `self` in the "
             "constructor, and call them in `forward`.",
         ),
         Hint(
             "shapes",
             "`nn.Linear(a, b)` turns `[..., a]` into `[..., b]`. The first layer goes from `d_model` to `d_ff`, and "
-            "the second back. Name the layers `W_1` and `W_2`, because the check finds parameters by name.",
+            "the second back. Name them `W_1` and `W_2`, because the check finds parameters by name.",
         ),
     ),
     misconceptions=(
@@ -133,24 +133,24 @@ EXERCISE = Exercise(
         ),
         *_slips(
             no_activation=(
-                "Your answer has no activation, so its two linear layers can only do what a single layer can. Put a "
-                "ReLU between the layers.",
+                "Your answer has no activation, so its two linear layers can only do what a single one can. Put a "
+                "ReLU between them.",
                 (_BENT, "hidden"),
             ),
             activation_at_the_end=(
-                "Your answer applies the ReLU after W_2, which cuts off all negative outputs. Put the ReLU between "
-                "the two layers.",
+                "Your answer applies the ReLU after W_2, which cuts off all negative outputs. Put it between the two "
+                "layers.",
                 (_BENT, "hidden"),
                 ("return out", "return self.activation(out)"),
             ),
             activation_twice=(
-                "Your answer applies a second ReLU after W_2, which cuts off all negative outputs. Use only one ReLU, "
+                "Your answer applies a second ReLU after W_2, which cuts off all negative outputs. Use only one, "
                 "between the layers.",
                 ("return out", "return self.activation(out)"),
             ),
             activation_before=(
-                "Your answer applies the ReLU before W_1, which throws away the negative part of the input. Put the "
-                "ReLU between the two layers.",
+                "Your answer applies the ReLU before W_1, which throws away the negative part of the input. Put it "
+                "between the two layers.",
                 ("self.W_1(x)", "self.W_1(self.activation(x))"),
                 (_BENT, "hidden"),
             ),

@@ -108,8 +108,7 @@ EXERCISE = Exercise(
                 (" / math.sqrt(2))", ")"),
             ),
             half_left_out=(
-                "Your answer lacks a factor 1/2: 1 + erf(x / √2) runs from 0 to 2, but a probability stops at 1. "
-                "Multiply by 1/2.",
+                "Your answer lacks a factor 1/2: 1 + erf(x / √2) runs from 0 to 2, but a probability stops at 1.",
                 ("below = 0.5 * ", "below = "),
             ),
             one_left_out=(
@@ -154,12 +153,12 @@ EXERCISE = Exercise(
         ),
         *_slips_nearly(
             never_nearly=(
-                "Your answer ignores `approximate` and is always exact. If `approximate` is True, use the formula "
-                "with tanh: weights trained with one formula need the same formula later.",
+                "Your answer ignores `approximate` and is always exact. If it is True, use the formula with tanh: "
+                "weights trained with one formula need the same one later.",
                 ("if approximate", "if False"),
             ),
             cube_left_out=(
-                "Your approximation lacks 0.044715 x³. Add this term to x before you multiply by √(2/π).",
+                "Your approximation lacks 0.044715 x³. Add it to x before you multiply by √(2/π).",
                 (" + 0.044715 * x**3", ""),
             ),
             square_for_cube=("Your approximation uses x². Use x³.", ("x**3", "x**2")),
@@ -168,7 +167,7 @@ EXERCISE = Exercise(
                 ("2 / math.pi", "math.pi / 2"),
             ),
             root_of_two_over_pi_left_out=(
-                "Your approximation lacks the factor √(2/π). Multiply the sum by √(2/π) before you take tanh.",
+                "Your approximation lacks the factor √(2/π). Multiply by it before you take tanh.",
                 ("math.sqrt(2 / math.pi) * (x", "(x"),
             ),
             factor_misplaced=(
@@ -176,7 +175,7 @@ EXERCISE = Exercise(
                 (_INNER, "math.sqrt(2 / math.pi) * x + 0.044715 * x**3"),
             ),
             half_left_out_nearly=(
-                "Your approximation lacks a factor 1/2. Multiply by 1/2, because 1 + tanh runs from 0 to 2.",
+                "Your approximation lacks a factor 1/2: 1 + tanh runs from 0 to 2.",
                 ("return 0.5 * x", "return x"),
             ),
         ),

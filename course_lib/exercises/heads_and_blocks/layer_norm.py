@@ -71,7 +71,7 @@ _slip = partial(Edited, _Normed)
 _slips = partial(slips, _Normed)
 _DIM, _ADDED, _ROOT = "dim, epsilon = -1", "(variance + epsilon)", "(variance + epsilon).sqrt()"
 _LEARNED = "self.weight * centred / spread + self.bias"
-_OUTSIDE = "Your answer adds epsilon to the standard deviation. Add epsilon to the variance: √(variance + epsilon)."
+_OUTSIDE = "Your answer adds epsilon to the standard deviation. Add it to the variance: √(variance + epsilon)."
 
 
 class _NormByLoop(heads_and_blocks.LayerNorm):
@@ -174,9 +174,9 @@ EXERCISE = Exercise(
                 ("x - mean", "x"),
                 ("(x - x.mean(dim, keepdim=True)).square()", "x.square()"),
             ),
-            beta_left_out=("Your answer leaves out bias. Add bias at the end.", (" + self.bias", "")),
+            beta_left_out=("Your answer leaves out bias. Add it at the end.", (" + self.bias", "")),
             gamma_left_out=(
-                "Your answer leaves out weight. Multiply by weight, then add bias.",
+                "Your answer leaves out weight. Multiply by it before you add bias.",
                 ("self.weight * ", ""),
             ),
             mean_without_keepdim=(

@@ -173,12 +173,12 @@ EXERCISE = Exercise(
             values_from_x=(_SOURCES, _FROM_X[1]),
             x_and_memory_exchanged=(_SOURCES, ("W_q(x)", "W_q(memory)"), *_FROM_X),
             mask_ignored=(
-                "Your answer ignores the mask. In every head, forbid the keys where the mask is False.",
+                "Your answer ignores the mask. In every head, forbid the keys where it is False.",
                 ("if mask is not None", "if False"),
             ),
-            mask_inverted=("Your answer inverts the mask. Allow keys where the mask is True.", ("~room", "room")),
+            mask_inverted=("Your answer inverts the mask. Allow the keys where it is True.", ("~room", "room")),
             mask_transposed=(
-                "Your answer transposes the mask. The mask's rows are already queries, so use it as it is.",
+                "Your answer transposes the mask. Its rows are already queries, so use it as it is.",
                 ("mask.unsqueeze(1)", "mask.mT.unsqueeze(1)"),
             ),
             filled_with_ten=(LITTLE_LEFT, ("-math.inf", "-10.0")),
@@ -229,7 +229,7 @@ EXERCISE = Exercise(
                 ("self.W_v(memory)", "memory"),
             ),
             residual_added=(
-                "Your answer adds x at the end. Return only the output of attention: add & norm adds x.",
+                "Your answer adds x at the end. That is add & norm's job: return only the output of attention.",
                 ("return out", "return x + out"),
             ),
         ),

@@ -122,18 +122,18 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "keys_as_values",
-            "Your answer uses W_k for the values too. Use the values' own matrix: memory @ W_v.",
+            "Your answer uses W_k for the values too. Use their own matrix: memory @ W_v.",
             _slip(("@ W_v", "@ W_k")),
         ),
         Misconception(
             "values_not_projected",
-            "Your answer uses the tokens of memory as values. Project the tokens: memory @ W_v.",
+            "Your answer uses the tokens of memory as values. Project them: memory @ W_v.",
             _slip((" @ W_v", "")),
         ),
         Misconception(
             "values_of_the_keys",
             "Your answer computes the values from the keys, k @ W_v, which only works if d_key equals d_model. "
-            "Compute the values from the tokens: memory @ W_v.",
+            "Compute them from the tokens: memory @ W_v.",
             _slip(("memory @ W_v", "k @ W_v")),
         ),
         Misconception(
@@ -143,7 +143,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "w_q_for_the_keys",
-            "Your answer uses W_q for the keys too. Use the keys' own matrix: memory @ W_k.",
+            "Your answer uses W_q for the keys too. Use their own matrix: memory @ W_k.",
             _slip(("@ W_k", "@ W_q")),
         ),
         Misconception(

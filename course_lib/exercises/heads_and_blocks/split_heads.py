@@ -83,7 +83,7 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "Go from `[batch, tokens, d_model]` to `[batch, tokens, heads, d_head]` to `[batch, heads, tokens, "
-            "d_head]`. The first step is a reshape, and the second a transpose. Neither step can replace the other.",
+            "d_head]`. The first step is a reshape, and the second a transpose. Neither can replace the other.",
             answers=(
                 "viewed_not_transposed",
                 "reshaped_not_transposed",
@@ -134,8 +134,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "pieces_not_stacked",
-            "Your answer is a tuple of parts, one per head. Combine the parts into one tensor: torch.stack(parts, "
-            "dim=1).",
+            "Your answer is a tuple of parts, one per head. Stack them into one tensor: torch.stack(parts, dim=1).",
             lambda x, heads: x.chunk(heads, dim=-1),
         ),
         Misconception(
@@ -146,8 +145,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "whole_vectors",
-            "Your answer gives every head the whole vector of every token. Split the vector: head i gets the i-th "
-            "group of d_model // heads numbers.",
+            "Your answer gives every head the whole vector of every token. Split it: head i gets the i-th group of "
+            "d_model // heads numbers.",
             lambda x, heads: x.unsqueeze(1).expand(-1, heads, -1, -1),
         ),
     ),

@@ -106,7 +106,7 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "Distances are `[tokens, tokens]`: a column of queries minus a row of keys. Slopes are `[heads]`. Make "
-            "the slopes `[heads, 1, 1]`, and the product broadcasts to `[heads, tokens, tokens]`.",
+            "them `[heads, 1, 1]`, and the product broadcasts to `[heads, tokens, tokens]`.",
             answers=("one_slope_for_all", "slopes_along_the_queries", "past_forbidden"),
         ),
         Hint(
@@ -128,8 +128,7 @@ EXERCISE = Exercise(
     misconceptions=(
         *_slips(
             distance_rewarded=(
-                "Your answer gives distant keys higher scores. Subtract slope times distance, because distance is a "
-                "penalty.",
+                "Your answer gives distant keys higher scores. Subtract slope times distance, as a penalty.",
                 ("scaled - slope", "scaled + slope"),
             ),
             slopes_from_zero=(
@@ -181,16 +180,16 @@ EXERCISE = Exercise(
                 ("distance < 0", "distance <= 0"),
             ),
             one_slope_for_all=(
-                "Your answer gives all heads the first slope. Give each head its own slope: 2^(-8h / heads).",
+                "Your answer gives all heads the first slope. Give each head its own: 2^(-8h / heads).",
                 ("slope[:,", "slope[:1,"),
             ),
             slopes_turned_round=(
-                "Your first head has the smallest slope. Give it the largest slope: slopes fall from head to head.",
+                "Your first head has the smallest slope. Give it the largest: slopes fall from head to head.",
                 ("slope[:,", "slope.flip(0)[:,"),
             ),
             slopes_along_the_queries=(
-                "Your slopes run along the queries or the keys. Give the slopes the shape [heads, 1, 1], because each "
-                "slope belongs to a head.",
+                "Your slopes run along the queries or the keys. Give them the shape [heads, 1, 1], because each "
+                "belongs to a head.",
                 ("slope[:, None, None]", "slope[:, None]"),
             ),
         ),

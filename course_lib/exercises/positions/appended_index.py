@@ -89,14 +89,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "in_front",
-            "Your answer puts the position in front of each vector. Append the position at the end: torch.cat([x, "
-            "index], dim=-1).",
+            "Your answer puts the position in front of each vector. Append it at the end: torch.cat([x, index], "
+            "dim=-1).",
             _slip(("[x, column]", "[column, x]")),
         ),
         Misconception(
             "added",
-            "Your answer adds the position to every component. Append the position as one more component: [..., "
-            "tokens, d_model + 1].",
+            "Your answer adds the position to every component. Append it as one more component: [..., tokens, d_model "
+            "+ 1].",
             _slip(("torch.cat([x, column], dim=-1)", "x + column")),
         ),
         Misconception(
@@ -137,7 +137,7 @@ EXERCISE = Exercise(
         Misconception(
             "small_integers",
             "Your positions are 8-bit integers (int8 or uint8), which overflow in a long text. Use the dtype of x, or "
-            "torch.arange's default dtype.",
+            "torch.arange's default.",
             _slip((_PLACES, f"{_PLACES}.to(torch.int8)"), paired=False),
         ),
         made_on_the_cpu(_numbered, "x.device"),

@@ -106,8 +106,8 @@ EXERCISE = Exercise(
     misconceptions=(
         *_slips(
             highest_bit_first=(
-                "Your rows start with the highest bit, like written numbers. Start with the lowest bit: column 0 "
-                "changes at every token.",
+                "Your rows start with the highest bit, like written numbers. Start with the lowest: column 0 changes "
+                "at every token.",
                 ("return table", "return table.flip(1)"),
             ),
             counted_from_one=(

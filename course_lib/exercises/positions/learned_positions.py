@@ -118,13 +118,13 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Row `pos` of the table belongs to position `pos`, so a sentence gets the first rows. Check first that "
-            "there are enough rows, because torch may not complain.",
+            "there are enough, because torch may not complain.",
         ),
         Hint(
             "outline",
             "Read the number of tokens from the second-to-last dimension of `x`.\n"
             "If there are more tokens than rows, raise a `ValueError` that names both numbers.\n"
-            "Add the first rows of the table, one for each token. The rows broadcast over a batch.",
+            "Add the first rows of the table, one for each token. They broadcast over a batch.",
             answers=("len_of_the_batch", "same_row_for_all", "multiplied", "appended"),
         ),
     ),
@@ -158,8 +158,8 @@ EXERCISE = Exercise(
             ),
             multiplied=("Your answer multiplies tokens by position vectors. Add them.", (" + rows", " * rows")),
             appended=(
-                "Your answer concatenates position vectors to the tokens. Add the vectors, so that the result has the "
-                "shape of x.",
+                "Your answer concatenates position vectors to the tokens. Add them, so that the result has the shape "
+                "of x.",
                 ("x + rows", "torch.cat([x, rows.expand_as(x)], dim=-1)"),
             ),
             len_of_the_batch=(
@@ -188,7 +188,7 @@ EXERCISE = Exercise(
                 ("tokens > longest", "tokens > longest > 1"),
             ),
             counted_from_one=(
-                "Your answer gives the first token row 1. Positions start at 0, so give the first token row 0.",
+                "Your answer gives the first token row 1. Positions start at 0, so give it row 0.",
                 (_ROWS, "[1 : tokens + 1]"),
             ),
             subtracted=("Your answer subtracts position vectors. Add them.", (" + rows", " - rows")),

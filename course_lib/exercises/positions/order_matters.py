@@ -172,16 +172,16 @@ EXERCISE = Exercise(
                 (_COMPARED, "difference[..., 0] > 1e-4"),
             ),
             every_component=(
-                "Your answer requires every component of a vector to change. One changed component is enough.",
+                "Your answer requires every component of a vector to change. One is enough.",
                 (_COMPARED, "difference.amin(dim=-1) > 1e-4"),
             ),
             old_order=(
                 "Your answer is in the order of the old sentence. Entry i must belong to position i of the shuffled "
-                "sentence.",
+                "one.",
                 ("return changed", "return changed[:, order.argsort()]"),
             ),
             one_for_all=(
-                "Your answer has one entry per sentence. Return one entry for each token: True if its vector changes.",
+                "Your answer has one entry per sentence. Return one per token: True if its vector changes.",
                 ("return changed", "return changed.any(dim=1)"),
             ),
             places_moved=(

@@ -101,7 +101,7 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "The token at position i is token `order[i]`. It used to attend to tokens 0 to `order[i]`; now it attends "
-            "to tokens `order[0]` to `order[i]`. A weighted sum doesn't depend on order, so compare these tokens as "
+            "to tokens `order[0]` to `order[i]`. A weighted sum doesn't depend on order, so compare the two groups as "
             "sets.",
         ),
         Hint(
@@ -136,17 +136,17 @@ EXERCISE = Exercise(
             ),
             same_words_so_far=(
                 "You predict True if the tokens up to this position are the same as before. But this token may have "
-                "been at a different position among them, where it attended to fewer or more tokens.",
+                "been elsewhere among them, where it attended to fewer or more tokens.",
                 (_RULE, "furthest == position"),
             ),
             order_before_it_counts=(
                 "You predict that a token keeps its vector only if all tokens before it kept their positions. But "
-                "attention sums over those tokens, so only which tokens they are matters, not their order.",
+                "attention sums over them, so what matters is which tokens they are, not their order.",
                 (_RULE, "stays.cumprod(dim=0).bool()"),
             ),
             nothing_new_is_harmless=(
-                "You predict that a token keeps its vector if no new token comes before it. But it may have lost some "
-                "tokens: it must attend to exactly the same tokens as before.",
+                "You predict that a token keeps its vector if no new token comes before it. But it may have lost "
+                "some: it must attend to exactly the same tokens as before.",
                 (_RULE, "furthest == order"),
             ),
             first_word_only=(
@@ -169,7 +169,7 @@ EXERCISE = Exercise(
             ),
             nothing_lost_is_harmless=(
                 "You predict that a token keeps its vector if it lost no token that it attended to. But it may have "
-                "gained some tokens: it must attend to exactly the same tokens as before.",
+                "gained some: it must attend to exactly the same tokens as before.",
                 (_RULE, "(order <= order.unsqueeze(-1)).tril().sum(dim=1) > order"),
             ),
             words_before_alone=(

@@ -48,8 +48,8 @@ def wrong_speeds(right: Callable[..., Tensor]) -> tuple[Misconception, ...]:
     return (
         Misconception(
             "one_frequency_less",
-            "Your exponents run from 0 to 1, as in the authors' own program. In the paper's formula the exponents "
-            "stop before 1: 2i / d_model for i < d_model / 2.",
+            "Your exponents run from 0 to 1, as in the authors' own program. In the paper's formula they stop before "
+            "1: 2i / d_model for i < d_model / 2.",
             Edited(right, (EXPONENT, "torch.linspace(0, 1, d_model // 2, dtype=torch.float64, device=device)")),
         ),
         Misconception(
@@ -62,7 +62,7 @@ def wrong_speeds(right: Callable[..., Tensor]) -> tuple[Misconception, ...]:
         ),
         Misconception(
             "degrees",
-            "Your answer treats the angle as degrees. Keep the angle in radians, as torch.sin expects.",
+            "Your answer treats the angle as degrees. Keep it in radians, as torch.sin expects.",
             Edited(right, ("10_000**exponent", "10_000**exponent * torch.pi / 180")),
         ),
     )

@@ -103,8 +103,7 @@ EXERCISE = Exercise(
             "Start from zeros, `[d_model, d_model]`.\n"
             "For each even dimension, divide the dimension by `d_model`, raise 10000 to that power, and divide "
             "`shift` by the result to get the angle.\n"
-            "The block for this angle has the cosine and the sine in its first row, and minus the sine and the cosine "
-            "in its second.\n"
+            "The block for this angle is [[cos, sin], [-sin, cos]].\n"
             "Put the block where this pair of rows meets the same pair of columns.\n"
             "Test it: the matrix for shift 3, times the encoding of position 5, is the encoding of position 8.",
             answers=(
@@ -140,18 +139,18 @@ EXERCISE = Exercise(
                 (_BLOCK, "[cos, 0 * sin, 0 * sin, cos]"),
             ),
             one_angle_for_all=(
-                "Your matrix turns all pairs by the same angle, the shift itself. Turn each pair by its own angle: "
-                "shift / 10000^(2i / d_model).",
+                "Your matrix turns all pairs by the same angle, the shift itself. Turn each pair by its own: shift / "
+                "10000^(2i / d_model).",
                 ("shift / 10_000**exponent", "torch.full_like(exponent, shift)"),
             ),
             multiplied=(
                 "Your angles are shift · 10000^(2i / d_model), so the clocks speed up from pair to pair. Divide by "
-                "the power, so that the clocks slow down.",
+                "the power, so that they slow down.",
                 ("/ 10_000", "* 10_000"),
             ),
             halves=(
-                "Your matrix is for an encoding with all sines before all cosines. In our encoding they alternate, so "
-                "the rotations are 2 × 2 blocks along the diagonal.",
+                "Your matrix is for an encoding with all sines before all cosines. In ours they alternate, so the "
+                "rotations are 2 × 2 blocks along the diagonal.",
                 (
                     "return matrix.float()",
                     "position = torch.arange(d_model).view(-1, 2).T.flatten()\n    return matrix[position][:, "
@@ -168,13 +167,12 @@ EXERCISE = Exercise(
                 ("matrix.float()", "matrix"),
             ),
             minus_at_the_cosine=(
-                "Your blocks have the minus at the lower-right cosine, which makes them reflections. Put the minus at "
-                "the sine below the diagonal: [[cos, sin], [-sin, cos]].",
+                "Your blocks have the minus at the lower-right cosine, which makes them reflections. Put it at the "
+                "sine below the diagonal: [[cos, sin], [-sin, cos]].",
                 (_BLOCK, "[cos, sin, sin, -cos]"),
             ),
             backwards_nothing_moves=(
-                "Your matrix is the identity for negative shifts. A negative shift must turn the clocks back: use the "
-                "same formula for it.",
+                "Your matrix is the identity for negative shifts. It must turn the clocks back: use the same formula.",
                 ("angle = shift", "angle = max(shift, 0)"),
             ),
             one_word_always=(

@@ -116,8 +116,8 @@ EXERCISE = Exercise(
     misconceptions=(
         *_slips(
             halves=(
-                "Your answer puts all sines before all cosines, as some libraries do. Alternate sines and cosines, as "
-                "in the paper: sine at 2i, cosine at 2i + 1.",
+                "Your answer puts all sines before all cosines, as some libraries do. Alternate them, as in the "
+                "paper: sine at 2i, cosine at 2i + 1.",
                 ("torch.stack([sine, cosine], dim=-1).flatten(-2)", "torch.cat([sine, cosine], dim=-1)"),
             ),
             cosine_first=(
@@ -125,8 +125,8 @@ EXERCISE = Exercise(
                 (_PAIR, "angle.cos(), angle.sin()"),
             ),
             sines_only=(
-                "Your answer uses the sine in both dimensions of a pair. Make the second dimension the cosine of the "
-                "same angle.",
+                "Your answer uses the sine in both dimensions of a pair. Make the second one the cosine of the same "
+                "angle.",
                 (_PAIR, "angle.sin(), angle.sin()"),
             ),
             counted_from_one=(
@@ -179,7 +179,7 @@ EXERCISE = Exercise(
             ),
             multiplied=(
                 "Your answer multiplies the position by 10000^(2i / d_model), so the clocks speed up from pair to "
-                "pair. Divide by this power, so that the clocks slow down.",
+                "pair. Divide by this power, so that they slow down.",
                 (_ANGLE, "position.float() * 10_000 ** exponent.float()"),
             ),
             transposed=(
