@@ -58,7 +58,7 @@ CLASS = (
     _but(
         "ola_helper_in_demo_cell",
         Group.BROKEN,
-        "an answer needs what a cell with a figure defines: all right, that cell is run then",
+        "an answer needs what a cell with a figure defines: right, because that cell is then run",
     ),
     _but("pia_endless_call", Group.BROKEN, "an answer that never returns"),
     _but("quin_endless_cell", Group.BROKEN, "an answer cell that never ends"),
@@ -81,7 +81,7 @@ CLASS = (
     Student(
         "urs_patched_observer",
         Group.HOSTILE,
-        "patches what reports, inside the sandbox, how answers did",
+        "patches the code in the sandbox that reports how answers did",
         ("patched_observer",),
     ),
     _but(

@@ -311,7 +311,9 @@ class SubwordVocabulary:
         check_texts(texts)
         pattern = self._pattern
         if pattern is None:
-            raise ValueError("only a vocabulary that cuts words as GPT-2 or GPT-4 encodes a stream; encode whole texts")
+            raise ValueError(
+                "only a vocabulary that cuts words as GPT-2 or GPT-4 does can encode a stream; encode whole texts"
+            )
         special = self._special_tokens(allowed_special, disallowed_special)
         return self._encode_parts(special.split_stream(texts), pattern)
 

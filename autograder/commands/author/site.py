@@ -1,4 +1,4 @@
-"""Build the course as a website, to be read without a network."""
+"""Build the course as a website that can be read offline."""
 
 from __future__ import annotations
 

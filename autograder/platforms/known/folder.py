@@ -15,7 +15,7 @@ from autograder.platforms.download import Download
 from autograder.platforms.platform import Found, Platform, letters_of, time_in_name, without_time
 from autograder.words import printable
 
-_HOW = "put each student's files into a folder of the student's name (ada/lesson.ipynb), and collect those"
+_HOW = "put each student's files into a folder with the student's name (ada/lesson.ipynb), and collect those"
 
 
 _UNREAD: Mapping[str, re.Pattern[str]] = {

@@ -52,7 +52,9 @@ class TestBytePairs:
         assert self.WORDS.decode([START_ID, *ids, END_ID], stop=False) == "<s> cat<e>"
 
     def test_it_encodes_no_stream(self) -> None:
-        with pytest.raises(ValueError, match="only a vocabulary that cuts words as GPT-2 or GPT-4 encodes a stream"):
+        with pytest.raises(
+            ValueError, match="only a vocabulary that cuts words as GPT-2 or GPT-4 does can encode a stream"
+        ):
             self.WORDS.encode_stream(["the cat"])
 
     def test_special_tokens_are_plain_text_unless_the_caller_says_otherwise(self) -> None:
