@@ -210,7 +210,7 @@ class _Run:
         except KeyboardInterrupt:
             raise Interrupted(
                 f"stopped: {len(self.gradings)} of {len(tasks)} done, and recorded; run `katze grade {quote(name)}` to "
-                "go on"
+                "continue"
             ) from None
         except WorkersLost as problem:
             raise BadInput(

@@ -91,7 +91,7 @@ def test_what_could_hide_a_call_is_kept_for_the_instructor_and_no_student_reads_
     course = Course.find(course.root)
     first = grade_assignment(course, LESSON)
     [notice] = first.notices
-    assert notice.startswith("c.Katze.packages in nbgrader_config.py: no longer used: delete the line")
+    assert notice.startswith("c.Katze.packages in nbgrader_config.py: no longer used; delete the line")
     ada, ben = by_student(first).values()
     place = "cell 1, line 1: import math, ctypes [calls compiled code directly]"
     looks = {one.exercise: one.worth_a_look for one in ada.exercises if one.worth_a_look}
