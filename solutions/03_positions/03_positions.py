@@ -1013,9 +1013,9 @@ def four_slopes():
 
 
 # %% [markdown]
-# The last two lines of output are nearly equal: the steepest head treats a token at position 499 like one at position
-# 11. In lesson 12, your shift matrix becomes the other well-known way to make scores depend only on distance, rotary
-# positions.
+# The last two lines of output are nearly equal: the steepest head treats a token at position 499 like one at
+# position 11. In lesson 12, your shift matrix becomes the other well-known way to make scores depend only on distance,
+# rotary positions.
 #
 # ## 9. Past the trained length
 #

@@ -199,7 +199,7 @@ EXERCISE = Exercise(
                 "of tokens equals d_head. Transpose the keys: k.mT.",
                 ("k.mT", "k"),
             ),
-            W_o_left_out=("Your answer does not mix the heads. End with W_o.", ("self.W_o(joined)", "joined")),
+            W_o_left_out=("Your answer doesn't mix the heads. Use W_o at the end.", ("self.W_o(joined)", "joined")),
             one_head=("Your answer has a single head. Split q, k and v into `heads` parts.", (_SPLIT, "unsqueeze(1)")),
             split_without_transpose=(
                 "Your answer reshapes to [batch, heads, tokens, d_head] in one step, which gives a head whole tokens. "
