@@ -18,8 +18,8 @@
 # every number along the way. It learns this in less than a minute, on this computer, from sentences that do **not**
 # include this one.
 #
-# You have all the parts: attention, masks, positions, heads, blocks. Now you join two stacks of blocks into one model,
-# train it, and can explain every box in figure 1 of the transformer paper.
+# You have all the parts: attention, masks, positions, heads, blocks. Now you join two stacks of blocks into one model
+# and train it. Then you can explain every box in figure 1 of the transformer paper.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -71,8 +71,8 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 # %% [markdown]
 # ## 1. A small world, in two languages
 #
-# Real translation models learn from millions of sentences. Our world has a few hundred words, but its German is real,
-# and that is hard enough.
+# Real translation models learn from millions of sentences. Our world has a few hundred words, including cats, kings and
+# apple trees, but its German is real, and that is hard enough.
 
 # %%
 split = toy_translation(20_000, 500)
@@ -86,11 +86,11 @@ for pair in [split.training[i] for i in (3, 5, 7, 11, 13)]:
 #   in the sentence: you say *der Hund* if the dog sees you, *den Hund* if you see the dog, and *dem Hund* if you help
 #   the dog.
 # - **Order.** If you start with *yesterday*, the verb moves before the subject: *gestern tanzte die Katze*. After
-#   *because*, the verb moves to the end: *weil die Katze tanzte*.
+#   *because*, it moves to the very end: *weil die Katze tanzte*.
 # - **Two parts.** *Invited* is a single word, but its translation may have two parts: *der Hund **lud** die Katze
 #   **ein***.
 #
-# So each German word depends on several English words, near and far, and on the German words before it. A model with
+# So each German word depends on several English ones, near and far, and on the German words before it. A model with
 # attention to both languages can learn that.
 #
 # One sentence *structure* in ten never occurs in training, and we test the model on exactly these held-out structures.
@@ -190,7 +190,7 @@ check("encoder_decoder.shift_right", hidden=True)
 #
 # This is exact: each factor is the decoder's output at one position. A product of many small numbers is hard to work
 # with, so take the logarithm, which turns it into a sum. Divide by the number of tokens, including `<e>`, so that you
-# can compare long and short sentences. Put a minus in front, since a loss should get smaller. This is the mean
+# can compare long and short sentences. And put a minus in front, since people like to minimize. This is the mean
 # **negative log-likelihood**, NLL for short:
 #
 # $$\text{NLL} = -\frac{1}{T} \sum_{t=1}^{T} \ln P(e_t \mid e_1, \dots, e_{t-1}, f).$$
@@ -257,7 +257,7 @@ print(f"mean NLL {nll:.4f}   perplexity {nll.exp():.3f}")
 # ### Exercise 2 · Loss and perplexity
 # `encoder_decoder.loss_and_perplexity` · 3 points (2 for the values, 1 for very unlikely tokens) · about 15 minutes
 #
-# Compute the mean negative log-likelihood of the right tokens of a batch, and the perplexity, from the model's scores.
+# From the scores of a batch, compute the mean negative log-likelihood of the right tokens, and the perplexity.
 #
 # Shapes: `logits` is `[batch, tokens, vocab_size]`, any numbers; `targets` is int64 `[batch, tokens]`, with
 # `PADDING_ID` where there is no token. Return a tuple of two scalar tensors, the loss first.
@@ -449,7 +449,7 @@ check("encoder_decoder.decoder_block", hidden=True)
 # %% [markdown]
 # ### 3.3 The two stacks joined
 #
-# The whole picture becomes one function of its parts:
+# Here is the whole picture as one function, which takes its parts as arguments:
 #
 # | argument | call | returns |
 # |---|---|---|
@@ -459,8 +459,8 @@ check("encoder_decoder.decoder_block", hidden=True)
 # | `decoder` | `block(x, memory, mask, memory_mask)`, likewise | new vectors |
 # | `output` | `output(x)` | a score for each German word |
 #
-# **Every** decoder block reads the output of the **last** encoder block, which many first attempts get wrong. So run
-# the whole encoder first.
+# Many first attempts get this wrong: **every** decoder block reads the output of the **last** encoder block. So run the
+# whole encoder first.
 #
 # ### Exercise 4 · Encoder and decoder joined
 # `encoder_decoder.encode_and_decode` · 4 points (1 of them for a GPU) · about 20 minutes
@@ -603,8 +603,8 @@ def three_tests_before_training():
 
 
 # %% [markdown]
-# The first line must be 0 except at its last position, the second must be 0 everywhere, and the third must never be 0.
-# These tests rule out most of what can go wrong in an encoder-decoder.
+# The first line must be 0 except at its last position, the second 0 everywhere, and the third never 0. These tests rule
+# out most of what can go wrong in an encoder-decoder.
 #
 # ## 4. Learning
 #
@@ -613,9 +613,9 @@ def three_tests_before_training():
 # Training repeats one step: draw a batch, compute the loss, compute its gradients, and move each weight a little
 # against its gradient.
 #
-# Now and then a batch has enormous gradients, and a single step undoes what hundreds of steps have learned. So
-# gradients are **clipped**: take the norm of *all* of them together, as one long vector, and if it is above a limit,
-# scale them all down by the same factor. The direction stays the same, but the step can't get too long.
+# Now and then a batch has enormous gradients, and a single step undoes what hundreds have learned. So gradients are
+# **clipped**: take the norm of *all* of them together, as one long vector, and if it is above a limit, scale them all
+# down by the same factor. The direction stays the same, but the step can't get too long.
 #
 # $$g \leftarrow g \cdot \min\left(1, \frac{\text{clip}}{\lVert g \rVert}\right), \qquad
 #   \lVert g \rVert = \sqrt{\textstyle\sum_w \lVert \partial L / \partial w \rVert^2}$$
@@ -788,7 +788,7 @@ def a_valley():
 # The rate rises in a straight line during the **warm-up**, then falls with $1/\sqrt{\text{step}}$. At the beginning,
 # Adam's running means come from only a handful of gradients, and in a post-norm transformer the gradients near the
 # output are large (Xiong et al., 2020): a full step could lead anywhere. Later, the steps must become small, or the
-# loss will only bounce around its minimum.
+# loss only dances around its minimum.
 #
 # ### Exercise 7 · The warm-up schedule
 # `encoder_decoder.warmup_schedule` · 1 point · about 8 minutes
@@ -856,14 +856,14 @@ show.schedules()
 # log-likelihood is lowest when *notes* has a probability of 1, which finite scores can't reach, so training drives the
 # scores apart forever.
 #
-# **Label smoothing** asks for less: it takes a share $\varepsilon$ of the target's probability, 10 % in the paper
-# (section 5.4), from the right word and gives it to the other words. The loss is the **cross-entropy** with that softer
+# **Label smoothing** asks for less: it takes a share $\varepsilon$ of the target's probability, 10% in the paper
+# (section 5.4), from the right word and gives it to the others. The loss is the **cross-entropy** with that softer
 # target $q$,
 #
 # $$L = -\sum_w q(w)\, \ln p(w), \qquad q(w) = \begin{cases} 1 - \varepsilon & \text{the right word} \\
 #   \varepsilon / (V - 1) & \text{each other word,}\end{cases}$$
 #
-# for a vocabulary of $V$ words. With $\varepsilon = 0$, the loss is the negative log-likelihood again.
+# for a vocabulary of $V$ words. With $\varepsilon = 0$, it is the negative log-likelihood again.
 
 # %% tags=["demo"]
 candidates = ["notes", "a nap", "a seat", "the bus", "a fish"]
@@ -1093,7 +1093,7 @@ def translation_loss(model, batch):
 #
 # Now pull the plug. A run of 40 steps saves a checkpoint every 15 steps, and is stopped in step 35. A second run starts
 # with new, random weights, and finds the checkpoints. **Guess first:** how many steps does the second run still have to
-# take? Do the second run's final weights differ from those of an uninterrupted run?
+# take? And do its final weights differ from those of an uninterrupted run?
 
 # %%
 steps_of_the_second_run = None  # a number
@@ -1133,12 +1133,12 @@ def the_plug_is_pulled():
 # %% [markdown]
 # Five steps run twice, and on a CPU the final weights are the same, bit for bit. (A GPU adds numbers in its own order
 # and draws different random numbers, so its weights differ a little.) If you leave Adam's means out of a checkpoint,
-# the loss jumps when the run resumes. You resume a long run in lesson 11.
+# the loss jumps when the run resumes, and a week later you can't explain why. You resume a long run in lesson 11.
 #
 # ### 5.2 Half a minute
 #
 # The model has vectors of 64 numbers, 4 heads, and 2 blocks on each side. The paper's learning rate is meant for long
-# training runs of large models; for our few hundred steps, 0.4 times that rate works well.
+# training runs of large models; for our few hundred steps, 0.4 times that works well.
 #
 # **Guess first.** The model knows nothing yet, and there are nearly two hundred German words. What is its loss in the
 # first step, and what is it after 600 steps? What share of the held-out sentences will it translate without a mistake?
@@ -1147,7 +1147,7 @@ def the_plug_is_pulled():
 my_guess = {"loss of the first step": None, "loss of the last": None, "held-out sentences right": None}  # the last in %
 
 # %% [markdown]
-# The next cell takes about half a minute on a CPU.
+# Ready? The next cell takes about half a minute on a CPU.
 
 
 # %% tags=["demo"]
@@ -1183,10 +1183,9 @@ def learn_to_translate():
 
 
 # %% [markdown]
-# The curve is not stuck, but close to its lowest value. The dotted line is the loss of a model that predicts exactly
-# the smoothed target, 0.9 for the right word and the rest shared evenly: no model can do better. A model that guesses
-# evenly among all words has a loss of $\ln 188 = 5.24$; random weights are a little worse, since they already prefer
-# some words.
+# The curve only looks stuck. The dotted line is the loss of a model that predicts exactly the smoothed target, 0.9 for
+# the right word and the rest shared evenly: no model can do better. A model that guesses evenly among all words has a
+# loss of $\ln 188 = 5.24$; random weights are a little worse, since they already have opinions.
 #
 # ### 5.3 One word, then the next
 #
@@ -1225,10 +1224,10 @@ def the_cat_danced():
 
 
 # %% [markdown]
-# Your own model has translated a structure that it has never seen. (Why do the highest probabilities stay below 1? You
-# trained it with label smoothing.)
+# There it is, from your own model, in a structure that it has never seen. (Why do the highest probabilities stop short
+# of 1? You asked for that in section 4.4, with label smoothing.)
 #
-# Here are the other held-out sentences.
+# Was that one lucky sentence? Here are the other held-out ones.
 
 
 # %% tags=["demo"]
@@ -1306,13 +1305,13 @@ def what_it_looks_at():
 
 # %% [markdown]
 # Each row says *what was read → what comes next*. In the second sentence, the verb comes early and its prefix *ein* at
-# the end, and the model looks at *invited* both times. Nobody told the model which words belong together. Earlier
-# translation systems needed a separate model for such **word alignments** (Brown et al., 1993).
+# the end, and the model looks at *invited* both times. Nobody told it which words belong together. Earlier translation
+# systems needed a separate model for such **word alignments** (Brown et al., 1993).
 #
 # The picture shows the mean of the heads. What does each head do? Below, type an English sentence or choose its words,
 # press *Play*, and watch the translation grow. Then choose a head and a layer: some heads find the word being
 # translated, others the words that decide its ending or its position. You can choose any combination of `PARTS`; put
-# other sentences into `YOURS` and run the cell again.
+# your own sentences into `YOURS` and run the cell again.
 
 
 # %% tags=["demo"]
@@ -1677,10 +1676,10 @@ def the_same_model_under_lightning():
 # %% [markdown]
 # ## Stretch · Without the warm-up
 #
-# Ungraded. In section 5.2, replace the schedule with a constant rate: first the schedule's peak, then a tenth of the
-# peak, then three times the peak. Before each run, guess the loss after 100 and after 600 steps. Then use lesson 04's
+# Ungraded. In section 5.2, replace the schedule with a constant rate: first the schedule's peak, then a tenth of it,
+# then three times the peak. Before each run, guess the loss after 100 and after 600 steps. Then use lesson 04's
 # pre-norm in your decoder block (the norm before the sublayer, and one more at the very end), and train again with
-# three times the peak. Lesson 12 returns to these results.
+# three times the peak. Lesson 12 returns to what you see.
 #
 # ## Glossary
 #
@@ -1709,6 +1708,6 @@ def the_same_model_under_lightning():
 # %% [markdown]
 # ## What you have now
 #
-# You have written and trained a transformer that translates sentences of a kind it has never seen. But it always takes
-# the likeliest word, never looks back, and recomputes everything for each word. In the next lesson you search for
-# better translations, sample surprising ones, and generate many times faster.
+# You have written and trained a transformer that translates sentences of a kind it has never seen. But it lacks
+# patience: it takes the likeliest word at once, never looks back, and recomputes everything for each word. In the next
+# lesson you search for better translations, sample surprising ones, and generate many times faster.

@@ -160,9 +160,9 @@ class Translator(nn.Module):
 # Now we train two translators. The first one stops after a third of the steps: this **beginner** is useful when we need
 # a model that is often unsure.
 #
-# **Guess first:** what is the loss of each at its last step? A uniform guess over all German tokens has a loss of a
-# little over 5 nats. Training uses lesson 05's label smoothing of 0.1, so even a perfect model has a loss above 0: here
-# about 0.8. The training cell says how close you were.
+# **Guess first:** what is the loss of each at its last step? A uniform guess over all German tokens costs a little over
+# 5 nats. Training uses lesson 05's label smoothing of 0.1, so even a perfect model has a loss above 0: here about 0.8.
+# The training cell says how close you were.
 
 # %%
 losses_in_the_end = {"beginner": None, "trained": None}  # in nats
@@ -225,7 +225,7 @@ def step_for(sentence, trained_for=TRAINED):
 # The simplest choice is **greedy decoding**: take the most probable token at every step. The decoder reads `<s>` and
 # predicts *die*. It reads `<s>` *die* and predicts *Katze*. Then come *tanzte* and `<e>`, and the sentence is complete.
 #
-# `<e>` is a token like any other. A model may never produce `<e>`, so every decoder also needs a limit.
+# `<e>` is a token like any other. A model may never produce it, so every decoder also needs a limit.
 
 # %% [markdown] tags=["slides"]
 # S2 goes through the same four steps, but writes *tantze* instead of *tanzte*.
@@ -234,9 +234,9 @@ def step_for(sentence, trained_for=TRAINED):
 # ### Exercise 1 · Greedy decoding
 # `decoding.greedy` · 3 points (2 for the values, 1 for the limit) · about 15 minutes
 #
-# Write the loop. Its arguments are a step function, the ids of `<s>` and `<e>`, and the maximum number of new tokens
-# (at least 1). Don't call the model again after `<e>`. Return the new tokens: without `<s>`, and with `<e>` if the
-# model produced it.
+# Write the loop. It takes a step function, the ids of `<s>` and `<e>`, and the maximum number of new tokens (at least
+# 1). Don't call the model again after `<e>`. Return the new tokens: without `<s>`, and with `<e>` if the model produced
+# it.
 #
 # Shapes: `step` takes the ids so far, int64 `[tokens]`, beginning with `start_id`, and returns logits `[vocab_size]`. The
 # result is int64 `[new]`.
@@ -267,8 +267,8 @@ def greedy(step, start_id, end_id, max_new_tokens):
 # The softmax preserves the order of the logits, so their `argmax` is enough. Pass all tokens so far each time, because
 # a step function doesn't remember anything between calls.
 #
-# `<e>` is part of the result and counts toward the limit. `<s>` was given, not generated: leave it out and don't count
-# it, or every sentence that reaches the limit is one token short.
+# Loops go wrong at their ends. `<e>` is part of the result and counts toward the limit. `<s>` was given, not generated:
+# leave it out and don't count it, or every sentence that reaches the limit is one token short.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-greedy-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("decoding.greedy")
@@ -317,8 +317,8 @@ def token_by_token():
 
 
 # %% [markdown]
-# The attention moves from left to right, one English word for each German one. But German puts the verb second, so
-# after *gestern* the verb comes before the subject.
+# The attention moves from left to right, one English word for each German one. Does it always? German puts the verb
+# second, so after *gestern* it comes before the subject.
 
 
 # %% tags=["demo"]
@@ -343,7 +343,7 @@ def the_attention_crosses():
 # training data never says which word translates which. The model learned where to look because that lowers the loss.
 #
 # **What if the model makes a mistake?** The wrong word becomes part of its input, and it has never seen a wrong
-# beginning in training. This is **exposure bias** (Ranzato et al., 2016). Let's give it a wrong first word.
+# beginning in training. This is **exposure bias** (Ranzato et al., 2016). Let's put a wrong first word into its mouth.
 
 
 # %% tags=["demo"]
@@ -359,7 +359,8 @@ def a_wrong_beginning():
 
 
 # %% [markdown]
-# Sometimes the model recovers, sometimes it doesn't. Either way, greedy decoding can never take the wrong word back.
+# Sometimes the model recovers, sometimes it doesn't. Either way, it can never take the wrong word back. That is the
+# price of greed.
 #
 # ## 3. How probable is a sentence?
 #
@@ -368,8 +369,7 @@ def a_wrong_beginning():
 #
 # $$P(e \mid f) = \prod_{t=1}^{n} P(e_t \mid e_1, \dots, e_{t-1}, f).$$
 #
-# This is exact. Every factor is a probability from one step of the model, and `<e>` has one too: a sentence must also
-# *end*.
+# This is exact. Every factor comes from one step of the model, including the one for `<e>`: a sentence must also *end*.
 
 # %% [markdown] tags=["slides"]
 # S1 and S4 write the same formula; on S4, $f$ is French and $e$ is English.
@@ -389,8 +389,8 @@ print("0.3 to the power 90:         ", torch.tensor(0.3) ** 90, "   90 · log 0.
 #
 # $$\log P(e \mid f) = \sum_{t=1}^{n} \log P(e_t \mid e_1, \dots, e_{t-1}, f).$$
 #
-# Negated and divided by $n$, this is lesson 05's negative log-likelihood. In lesson 05, the $e_t$ are the right words;
-# here they can be any words. `F.cross_entropy` computes the sum:
+# Negated and divided by $n$, this is lesson 05's negative log-likelihood. There the $e_t$ are the right words; here
+# they can be any words. `F.cross_entropy` computes the sum:
 
 
 # %%
@@ -435,9 +435,9 @@ judged_by_the_model()
 #
 # ## 4. Where greedy decoding loses
 #
-# A very small model translates *the cat danced*. It isn't sure of the article, and can't decide between *die Katze
-# tanzte* and the perfect tense *die Katze hat getanzt*. Here are all its sentences, with the probabilities at every
-# branch:
+# Take a model small enough to fit on the page. It translates *the cat danced*, isn't sure of the article, and can't
+# decide between *die Katze tanzte* and the perfect tense *die Katze hat getanzt*. Here are all its sentences, with the
+# probabilities at every branch:
 
 # %%
 TREE = {
@@ -490,16 +490,16 @@ show.tree(
 # ### Exercise 2 · Predict first
 # `decoding.sentence_found` · 1 point · about 10 minutes
 #
-# Which sentence does the search return with 1 beam, with 2 beams, and with 3? Work through the tree with pencil and
-# paper: after each word multiply the probabilities, compare all beginnings of the same length, and keep the best ones.
-# (`<e>` counts as a word; a finished sentence keeps its probability.) For each number of beams, return the letter and,
-# as your reason, the probabilities of the beginnings kept after the third word, best first.
+# Which sentence does the search return with 1 beam, with 2, and with 3? Work through the tree with pencil and paper:
+# after each word multiply the probabilities, compare all beginnings of the same length, and keep the best ones. (`<e>`
+# counts as a word; a finished sentence keeps its probability.) For each number of beams, return the letter and, as your
+# reason, the probabilities of the beginnings kept after the third word, best first.
 #
 # Shapes: `beams` is the int 1, 2 or 3. The result is a letter, "A" to "F", and a list of `beams` floats. After the
 # *second* token, the list for two beams would be `[0.54, 0.4]`.
 
 # %% [markdown] tags=["fine-print"]
-# Don't round the products. The check says for which beams you are right, and names common mistakes.
+# Don't round the products. The check says for which numbers of beams you are right, and names common mistakes.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-sentence_found-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -551,9 +551,9 @@ def three_ways_through_the_tree():
 
 
 # %% [markdown]
-# Why does greedy decoding lose? *hat* is the most probable **word** after *die Katze*, because every sentence in the
-# perfect tense needs it. But these sentences then branch, and each gets only a share of the probability. *tanzte* is
-# less probable as a word but leads to the most probable **sentence**.
+# Why does greed lose? *hat* is the most probable **word** after *die Katze*, because every sentence in the perfect
+# tense needs it. But these sentences then branch, and each gets only a share of the probability. *tanzte* is less
+# probable as a word but leads to the most probable **sentence**.
 #
 # Real languages are full of such words: auxiliaries, articles and prepositions are probable because so much can follow
 # them.
@@ -577,7 +577,7 @@ def three_ways_through_the_tree():
 # ### Exercise 3 · Beam search
 # `decoding.beam_search` · 6 points (5 for the values, 1 for more beams than words) · about 35 minutes
 #
-# Write beam search for one sentence, with plain Python lists if you like.
+# Write beam search for one sentence, with plain Python lists if you like. It doesn't have to be fast.
 #
 # Shapes: as for `greedy`; `beams` is an int of at least 1. The result is int64 `[new]`, the best sentence, without
 # `<s>`.
@@ -588,7 +588,7 @@ def three_ways_through_the_tree():
 # Finished sentences may keep their beams, as above; or be set aside, so that beginnings move up into their beams; or be
 # set aside with their beams, so that the search gets narrower. All three ways are accepted: the checks use only cases
 # where they agree. A sentence counts as finished only if it is among the best of its step. Stop early only when no
-# unfinished sentence can still win: one finished sentence is not a reason to stop, nor are `beams` of them.
+# unfinished sentence can still win: not as soon as one sentence is finished, nor when `beams` of them are.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-beam_search-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -628,10 +628,10 @@ check("decoding.beam_search", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Does your program find what you predicted? And **how many beams are enough?** We make up a hundred random models of
+# Does your program agree with your pencil? And **how many beams are enough?** We make up a hundred random models of
 # four words and `<e>`, so small that a search with 1000 beams sees every sentence of up to five words, and count how
 # often a search with fewer beams finds the most probable sentence. **Guess first:** how often does one beam (greedy
-# decoding) find it? How often do four beams find it?
+# decoding) find it? How often do four?
 
 # %%
 found_by = {1: None, 4: None}  # of 100 models
@@ -670,12 +670,12 @@ def how_many_beams():
 
 
 # %% [markdown]
-# Most of the gain comes from the first few beams; later beams add little, and each costs as much as the first.
+# Most of the gain comes from the first few beams; later ones add little, and each costs as much as the first.
 #
-# Next, we test the translator. The trained translator is nearly always sure, so we give the **beginner** fifty
-# sentences that it has never seen, and compare the log-probabilities of its translations by greedy decoding and by a
-# search with 4 beams. Each dot is a sentence; on the dotted line, both log-probabilities are equal. **Guess first:**
-# for how many sentences does the search find a more probable translation, and for how many a shorter one?
+# Next, we test the translator. The trained one is nearly always sure, so we give the **beginner** fifty sentences that
+# it has never seen, and compare the log-probabilities of its translations by greedy decoding and by a search with 4
+# beams. Each dot is a sentence; on the dotted line, the two are equal. **Guess first:** for how many does the search
+# find a more probable translation, and for how many a shorter one?
 
 # %%
 of_50_sentences = {"more probable": None, "shorter": None}
@@ -717,14 +717,14 @@ def greedy_and_beam_on_the_translator():
 
 
 # %% [markdown]
-# More probable to the model does not mean *better*: a search finds only what the model believes.
+# More probable to the model, that is. That doesn't mean *better*: a search finds only what the model believes.
 #
-# The last line shows that the search's translation is often **shorter**.
+# And look at the last line: the translation that the search finds is often **shorter**. That is no accident.
 #
 # ## 6. Short sentences win
 #
 # Every factor of the chain rule is at most 1. Each further word makes a sentence less probable, so a search favors
-# short sentences. For more than half of a test set, an exact search found that a translator's most probable output was
+# short ones. For more than half of a test set, an exact search found that a translator's most probable output was
 # **empty**: just `<e>`. (Stahlberg and Byrne, 2019, *On NMT Search Errors and Model Errors: Cat Got Your Tongue?*) A
 # search with few beams does well because it misses this empty output.
 #
@@ -831,7 +831,7 @@ check("decoding.consensus", hidden=True)
 # %% [markdown]
 # For each of thirty held-out sentences, we draw twenty translations from the beginner and let them vote. We compare the
 # mean F1 of the winner, the first of the twenty, and greedy decoding against the right translation. **Guess first:** is
-# the vote better than a single draw, and than greedy decoding?
+# the vote better than a single draw? Than greedy decoding?
 
 # %%
 better_than = {"a single draw": None, "greedy decoding": None}  # True or False
@@ -923,8 +923,8 @@ print(" ".join(WORDS[token] for token in torch.multinomial(following, 20, replac
 # $$p_i = \frac{\exp(\text{logits}_i / T)}{\sum_j \exp(\text{logits}_j / T)}.$$
 #
 # With $T = 1$ nothing changes. Below 1 the differences between logits grow, so probable tokens become more probable:
-# near 0, the best token gets all the probability, which is greedy decoding. Above 1 the differences shrink, and for
-# large $T$ all tokens are nearly equally probable. The name comes from physics (Ackley, Hinton and Sejnowski, 1985).
+# near 0, the best token gets everything, which is greedy decoding. Above 1 the differences shrink, and for large $T$
+# all tokens are nearly equally probable. The name comes from physics (Ackley, Hinton and Sejnowski, 1985).
 #
 # You have seen a temperature before: lesson 01 divided scores by $\sqrt{d_\text{head}}$ to keep the softmax from
 # becoming too sharp.
@@ -941,9 +941,9 @@ for temperature in (0.5, 1.0, 2.0):
 # %% [markdown]
 # ### 7.2 Only the k most probable words
 #
-# A low temperature makes the tail thinner, but doesn't remove it. **Top-k** cuts off the tail: keep the $k$ most
-# probable tokens, give the others probability 0, and divide by the sum so that the probabilities sum to 1 again (Fan et
-# al., 2018; for GPT-2's samples, Radford et al., 2019, took $k = 40$).
+# A low temperature makes the tail thinner, but doesn't remove it. **Top-k** cuts it off: keep the $k$ most probable
+# tokens, give the others probability 0, and divide by the sum so that the probabilities sum to 1 again (Fan et al.,
+# 2018; for GPT-2's samples, Radford et al., 2019, took $k = 40$).
 #
 # ### Exercise 5 · Top-k
 # `decoding.top_k` · 3 points (2 for the values, 1 for a k beyond the vocabulary) · about 10 minutes
@@ -1048,7 +1048,7 @@ check("decoding.nucleus", hidden=True)
 show.sampling(WORDS, following)
 
 # %% [markdown]
-# Here are all three methods on the same ten words: bars show probabilities, and dots show the shares in 2000 draws.
+# Here are all three methods on the same ten words: bars show probabilities, dots the shares in 2000 draws.
 
 
 # %% tags=["demo"]
@@ -1148,8 +1148,8 @@ print("tokens read to write", n, "tokens, rereading all so far at each step:", s
 # What has changed for the 99 tokens since the last step? **Nothing.** Under the causal mask they can't see the new
 # token. Their vectors, keys and values are the same as before, in every block.
 #
-# What does the new token need from them? It needs only their **keys**, to compare with its query, and their **values**,
-# to average. So keep these two in a **KV cache** (key-value cache): at each step project only the new token, append its
+# What does the new token need from them? Only their **keys**, to compare with its query, and their **values**, to
+# average. So keep these two in a **KV cache** (key-value cache): at each step project only the new token, append its
 # key and its value, and let its query attend to all of them (Shazeer, 2019). The keys and values of cross-attention
 # come from the source, which never changes, so they are computed once.
 #
@@ -1294,15 +1294,15 @@ print(f"the cache then contains {numbers:,} numbers; the state of the GRU, {LAYE
 
 # %% [markdown]
 # Other programs on your computer can make single points jump, so look at the right ends of the lines: without the
-# cache, the time has grown several times over; with the cache, it has hardly grown.
+# cache, the time has grown several times over; with it, hardly at all.
 #
 # **The cache changes the work per step.** A step reads one token instead of all of them. Only the attention itself
 # still grows, one query against ever more keys, which is little work at these lengths.
 #
-# **The cache does not change the number of steps.** Token 100 still has to wait for token 99. Reading all tokens at
-# once is far faster, but it is possible only if you know them already: in training, in a prompt, in a draft (section
-# 10). A recurrent network doesn't need a cache at all. Each step does the same small amount of work at any length, from
-# a state that never grows, while the cache grows with every token.
+# **It does not change the number of steps.** Token 100 still has to wait for token 99. Reading all tokens at once is
+# far faster, but it is possible only if you know them already: in training, in a prompt, in a draft (section 10). A
+# recurrent network doesn't need a cache at all. Each step does the same small amount of work at any length, from a
+# state that never grows, while the cache grows with every token.
 
 # %% [markdown] tags=["slides"]
 # So S4's *no speed-up over a recurrent network* is right about the number of steps. But it flatters the transformer:
@@ -1317,12 +1317,12 @@ print(f"the cache then contains {numbers:,} numbers; the state of the GRU, {LAYE
 # In **non-autoregressive** decoding words don't wait for each other: the decoder predicts all words of the sentence in
 # one step instead of $n$ (Gu et al., 2018, *Non-Autoregressive Neural Machine Translation*).
 #
-# Look at the chain rule of section 3 and remove all the $e_1, \dots, e_{t-1}$ from it:
+# What is the price? Look at the chain rule of section 3 and remove all the $e_1, \dots, e_{t-1}$ from it:
 #
 # $$P(e \mid f) \approx \prod_{t=1}^{n} P(e_t \mid f).$$
 #
 # Every position chooses a word without knowing what its neighbors choose. From our tree we compute how probable each
-# word is at each **position**, regardless of the other words, and draw every position by itself. **Guess first:** of a
+# word is at each **position**, regardless of the others, and let every position draw its own. **Guess first:** of a
 # thousand texts written this way, how many are sentences of the tree?
 
 # %%
@@ -1390,7 +1390,7 @@ each_position_alone()
 #    chance $< p / q$.
 # 2. Stop at the first token that you drop. Draw the next token from the probability mass that the draft model lacks:
 #    $\max(0, p - q)$ for every token in the vocabulary, divided by its sum.
-# 3. If you keep all tokens, the target model has also predicted what comes after them, in the same pass: draw one more
+# 3. If you keep them all, the target model has also predicted what comes after them, in the same pass: draw one more
 #    token from that.
 #
 # Why is the result distributed as if the target model had written alone? Step 1 produces a token $x$ with probability
@@ -1505,14 +1505,14 @@ def a_draft_model_at_work():
 # %% [markdown]
 # You get the same text with fewer passes of the large model. How many fewer depends on how often the two models agree.
 # A draft pays off if it is cheap and a pass of the large model is expensive: our two translators are the same size, so
-# here a draft doesn't save any work.
+# here it doesn't save any work.
 #
 # ### Exercise 9 · In your own words
 # `decoding.which_way` · 2 points, read by a person · about 12 minutes
 #
 # A friend builds two programs with one language model: one transcribes meetings, the other invents bedtime stories. "I
 # use beam search with 50 beams for both", she says, "because more beams find more probable texts, and more probable is
-# better." In four to seven sentences: is her first claim right, and is her second? What would you use for each program,
+# better." In four to seven sentences: is her first claim right, and her second? What would you use for each program,
 # and why? Name one measurement from this lesson that supports you.
 #
 # Learning on your own? Once you have written yours,
@@ -1560,5 +1560,5 @@ def a_draft_model_at_work():
 # with a cache: `greedy_decode` in `course_lib.decoding.greedy`, `beam_search` in `course_lib.decoding.beam`, `sample`
 # in `course_lib.decoding.sampling`.
 #
-# Decoding itself never needed the English sentence. Take the encoder away, and you have a language model. You build one
-# in the next lesson.
+# One thing was there all through the lesson, but decoding never needed it: the English sentence. Take the encoder away,
+# and you have a language model. You build one in the next lesson.

@@ -107,7 +107,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "The new keys and values are `[..., new, d_head]`. Append both along the second-to-last dimension, the "
+            "The new keys and values are `[..., new, d_head]`. Append them along the second-to-last dimension, the "
             "tokens. The mask is `[new, tokens + new]`: its first row allows the cached tokens and the first new one, "
             "and each further row allows one more.",
             answers=("put_in_front", "new_ones_only_returned", "old_cache_returned", "mask_from_the_top_left"),
@@ -116,8 +116,8 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "no_mask",
-            "Your answer is right for a single new token. With several new tokens, each token sees the new tokens "
-            "after it. New token i may attend to the cached tokens and to the new tokens up to i.",
+            "Your answer is right for a single new token. With several, each sees the new tokens after it. New token "
+            "i may attend to the cached tokens and to the new ones up to i.",
             _slip((_TRIL, "tril(k.shape[-2])")),
             alone=True,
         ),
@@ -130,7 +130,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_token_ahead",
-            "Your mask also lets each new token attend to the next token. Shift the diagonal by the number of cached "
+            "Your mask also lets each new token attend to the next one. Shift the diagonal by the number of cached "
             "tokens, not by one more.",
             _slip((_TRIL, "tril(keys.shape[-2] + 1)")),
         ),
@@ -141,7 +141,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "new_ones_unseen",
-            "Your new tokens attend only to the cached ones. Append the new keys and values first: a token may see "
+            "Your new tokens attend only to the cached ones. Append their keys and values first: a token may see "
             "itself.",
             _slip(("q @ k.mT", "q @ keys.mT"), ("alpha @ v", "alpha @ values"), paired=False),
         ),
@@ -153,25 +153,24 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "new_ones_only_returned",
-            "Your answer returns the keys and values of the new tokens only. Return the cached keys and values as "
-            "well.",
+            "Your answer returns the keys and values of the new tokens only. Return the cached ones as well.",
             _slip((_RETURN, "return out, new_k, new_v")),
         ),
         Misconception(
             "put_in_front",
-            "Your answer puts the new keys and values before the cached ones. Append the new keys and values at the "
-            "end: torch.cat([keys, new], dim=-2).",
+            "Your answer puts the new keys and values before the cached ones. Append them at the end: "
+            "torch.cat([keys, new], dim=-2).",
             _slip(("[keys, new_k]", "[new_k, keys]"), ("[values, new_v]", "[new_v, values]")),
         ),
         Misconception(
             "values_first",
-            "Your answer returns the values before the keys. Return the output, the keys and the values, in this "
+            "Your answer returns the values before the keys. Return the output, the keys and the values, in that "
             "order.",
             _slip((_RETURN, "return out, v, k")),
         ),
         Misconception(
             "not_scaled",
-            "Your answer doesn't scale the scores. Divide the scores by √d_head.",
+            "Your answer doesn't scale the scores. Divide them by √d_head.",
             _slip((f" / {_ROOT}", "")),
         ),
         Misconception(

@@ -180,14 +180,13 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Keep a few partial sentences, each with its score, the sum of its log-probabilities. At each step, "
-            "extend every unfinished sentence by every token, add the finished sentences, and keep the best of them "
-            "all.",
+            "extend every unfinished one by every token, add the finished ones, and keep the best of them all.",
         ),
         Hint(
             "shapes",
-            "Keep a list of scores with their tokens. At first, the list has one entry: score 0 and the start id. An "
+            "Keep a list of scores with their tokens. At first it has one entry: score 0 and the start id. An "
             "unfinished sentence gives one candidate per token of the vocabulary, so a step has up to beams times "
-            "vocab_size candidates. Keep the best `beams` candidates.",
+            "vocab_size candidates. Keep the best `beams` of them.",
             answers=("greedy", "each_by_itself", "two_continuations_each", "only_the_last_word_read", "one_beam_more"),
         ),
         Hint(
@@ -207,13 +206,14 @@ EXERCISE = Exercise(
             paired=False,
             greedy=(
                 "Your answer writes the same as greedy decoding, however many beams it has. Keep the best `beams` "
-                "candidates at every step. Start with a single <s>, or all copies of it would be extended alike.",
+                "candidates at every step. Start with a single <s>: copies of it would all be extended the same way.",
                 ("[:beams]", "[:1]"),
             ),
         ),
         *_slips(
             logits_added=(
-                "Your answer adds up logits, but logits of different sentences can't be compared. Add log_softmax.",
+                "Your answer adds up logits, but logits of different sentences can't be compared. Take log_softmax "
+                "first.",
                 ("torch.log_softmax(step(torch.tensor(tokens)), dim=-1)", "step(torch.tensor(tokens))"),
             ),
             last_word_only=(
@@ -231,7 +231,7 @@ EXERCISE = Exercise(
             ),
             goes_on_behind_the_end=(
                 "Your answer extends sentences after <e>. A finished sentence keeps its tokens and its score, and "
-                "competes with the other sentences.",
+                "competes with the others.",
                 ("if sentence[1][-1] == end", "if False"),
                 ("if tokens[-1] != end", "if True"),
             ),
@@ -246,7 +246,7 @@ EXERCISE = Exercise(
             ),
             start_included=("Your answer begins with <s>. Return only the new tokens.", ("best[1:]", "best")),
             end_left_out=(
-                "Your answer leaves out <e> at the end. The model wrote <e> like any other token: keep it.",
+                "Your answer leaves out <e> at the end. The model wrote it like any other token: keep it.",
                 ("best[1:]", "[each for each in best[1:] if each != end]"),
             ),
             one_beam_more=(
@@ -264,19 +264,19 @@ EXERCISE = Exercise(
             _PROBABILITIES_ADDED,
         ),
         *alike(
-            "Your answer stops as soon as one sentence has its <e>. Other sentences may still overtake it: continue "
-            "until every sentence you keep has its <e>, up to max_new_tokens tokens.",
+            "Your answer stops as soon as one sentence has its <e>. Others may still overtake it: continue until "
+            "every sentence you keep has its <e>, up to max_new_tokens tokens.",
             first_finished=_slip(_STOP, _FIRST_FINISHED),
             stopped_at_the_first_end=_slip(_STOP, paired=False),
         ),
         Misconception(
             "enough_finished",
             "Your answer stops as soon as `beams` sentences are finished, and returns the best of them. Continue "
-            "while an unfinished sentence is more probable, up to max_new_tokens tokens.",
+            "while an unfinished one is more probable, up to max_new_tokens tokens.",
             _ENOUGH_FINISHED,
         ),
         *alike(
-            "Your answer doesn't return the best sentence it kept. Return the sentence with the largest sum.",
+            "Your answer doesn't return the best sentence it kept. Return the one with the largest sum.",
             worst_of_the_kept=_slip(("kept[0]", "kept[-1]"), paired=False),
             longest_returned=_LONGEST_RETURNED,
         ),
@@ -292,8 +292,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "two_continuations_each",
-            "Your answer extends each sentence only by its two best tokens. With more beams, the third-best token may "
-            "be among the best overall: consider every token, or the `beams` best tokens.",
+            "Your answer extends each sentence only by its two best tokens. With more beams, the third-best may be "
+            "among the best overall: consider every token, or the `beams` best ones.",
             _TWO_CONTINUATIONS_EACH,
         ),
         *shared.ids_written_into_the_code(_searched),

@@ -141,7 +141,7 @@ EXERCISE = Exercise(
         _told(
             "most_frequent",
             "Your answer returns the sample that was drawn most often. There may be no repeated sample: return the "
-            "sample that is most like the others.",
+            "one that is most like the others.",
         ),
         _told("least_alike", "Your answer returns the sample that agrees least with the others. Take the largest sum."),
         _told(
@@ -167,12 +167,12 @@ EXERCISE = Exercise(
         _told(
             "counted_by_the_first",
             "Your answer counts every token of one sample that is anywhere in the other. A token that occurs twice in "
-            "one sample and once in the other is shared once: Counter(one) & Counter(other).",
+            "one and once in the other is shared once: Counter(one) & Counter(other).",
         ),
         _told(
             "position_by_position",
             "Your answer compares position by position, so one extra word spoils every later match. Count a shared "
-            "token wherever it stands.",
+            "token wherever it is.",
         ),
         _told(
             "repeated_samples_once",

@@ -139,11 +139,11 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "end_left_out",
-            "Your answer leaves out <e>. The model wrote <e> like any other token: append it, then stop.",
+            "Your answer leaves out <e>. The model wrote it like any other token: append it, then stop.",
             _slip(("    return", "    tokens = [each for each in tokens if each != end]\n    return")),
         ),
         *alike(
-            "Your answer puts <e> at the end when max_new_tokens cuts a sentence off. The model did not write <e>: "
+            "Your answer puts <e> at the end when max_new_tokens cuts a sentence off. The model did not write it: "
             "return the tokens as they are.",
             end_put_behind=_slip(
                 ("tokens[1:]", "tokens[1:] if tokens[-1] == end else [*tokens[1:], end]"), paired=False
@@ -176,7 +176,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "none_twice",
-            "Your answer never writes a token twice. But sentences repeat tokens: take the most probable token every "
+            "Your answer never writes a token twice. Sentences do repeat tokens: take the most probable token every "
             "time.",
             _slip(
                 ("logits.argmax", "logits.index_fill(0, torch.tensor(tokens[1:], dtype=torch.long), -torch.inf).argmax")

@@ -106,7 +106,7 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Sort the tokens, best first. A token belongs to the nucleus if the mass before it is still below p. So "
-            "the first token always belongs to the nucleus, and the token that reaches p is the last one in it.",
+            "the first token always belongs to it, and the token that reaches p is the last.",
         ),
         Hint(
             "shapes",
@@ -119,7 +119,7 @@ EXERCISE = Exercise(
             "outline",
             "Sort each row, largest first, and keep the positions.\n"
             "Compute the mass before each token: the cumulative sum minus the token itself.\n"
-            "Set a token to 0 if the mass before it is p or more. If p is 1, keep all tokens.\n"
+            "Set a token to 0 if the mass before it is p or more. If p is 1, keep them all.\n"
             "Divide by the sum of the row, with keepdim.\n"
             "Put the values back at their positions.",
             answers=(
@@ -134,8 +134,8 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         *alike(
-            "Your answer leaves out the token that takes the sum to p. That token belongs to the nucleus: compare p "
-            "with the sum *before* each token.",
+            "Your answer leaves out the token that takes the sum to p. It belongs to the nucleus: compare p with the "
+            "sum *before* each token.",
             stops_below_p=_slip((" - ordered", "")),
             stops_below_p_but_keeps_one=_slip((" - ordered", ""), (_STAYS, f"({_STAYS}) | ({_IS_BEST})")),
         ),
@@ -145,31 +145,31 @@ EXERCISE = Exercise(
             one_too_many_at_p=_slip((_STAYS, "before <= p")),
         ),
         *alike(
-            "Your answer doesn't start with the most probable token. Sort the tokens in descending order first.",
+            "Your answer doesn't start with the most probable token. Sort in descending order first.",
             not_sorted=_slip(("probabilities.sort(dim=-1, descending=True)", _AS_THEY_ARE)),
             least_probable_first=_slip(("descending=True", "descending=False")),
         ),
         *alike(
-            "Your answer puts the probabilities at the wrong positions. Put each probability back at its token's "
-            "position with scatter; gather would sort again.",
+            "Your answer puts the probabilities at the wrong positions. Put each back at its token's position with "
+            "scatter; gather would sort again.",
             sorted_order=_slip((_RETURN, "return restricted.sort(dim=-1, descending=True).values")),
             gathered=_slip((_RETURN, "return restricted.sort(dim=-1, descending=True).values.gather(-1, positions)")),
         ),
         *alike(
-            "Your answer compares each probability with a threshold. Add up the probabilities, from the largest one "
-            "down, until the sum is p.",
+            "Your answer compares each probability with a threshold. Add them up, from the largest down, until the "
+            "sum is p.",
             threshold=_slip((_STAYS, "ordered >= p")),
             share_of_the_best=_slip((_STAYS, "ordered >= p * ordered[..., :1]")),
         ),
         *_slips(
             none_reaches_1=(
-                "Your answer keeps only the best token when p = 1. Keep all tokens, even if rounding leaves their sum "
+                "Your answer keeps only the best token when p = 1. Keep them all, even if rounding leaves their sum "
                 "just below 1. (If no sum reaches p, argmax returns 0.)",
                 (_STAYS, _ARGMAX),
             ),
             first_in_the_vocabulary=(
-                "Your answer keeps the first tokens of the vocabulary, because your mask is in sorted order. Put the "
-                "mask in the order of the vocabulary with scatter.",
+                "Your answer keeps the first tokens of the vocabulary, because your mask is in sorted order. Put it "
+                "in the order of the vocabulary with scatter.",
                 ("torch.zeros_like(before, dtype=torch.bool).scatter(-1, positions, before < p)", "before < p"),
             ),
             divided_by_p=(

@@ -81,13 +81,13 @@ EXERCISE = Exercise(
             "idea",
             "At each step, a search keeps the best partial sentences of one length, wherever they come from. After "
             "two tokens, “die Katze” has 0.6 · 0.9 = 0.54, “eine Katze” 0.4 · 1 = 0.4 and “die Mieze” 0.06. Two beams "
-            "keep the first two beginnings; three beams keep all three.",
+            "keep the first two; three keep all.",
         ),
         Hint(
             "outline",
             "Write down all first tokens with their probabilities, and keep as many as there are beams.\n"
-            "Extend each of them by every possible token, and multiply the probabilities.\n"
-            "Sort all of these products together, and continue only from the best.\n"
+            "Extend each of them by every possible token, and multiply.\n"
+            "Sort all the products together, and continue only from the best.\n"
             "After the third token, write down the products; then see which sentence the search writes.",
             answers=(
                 "each_beginning_continued_once",
@@ -100,8 +100,8 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         *alike(
-            "With two beams you extend only “die Katze”, and drop “eine Katze”. Extend both beginnings: “eine Katze "
-            "tanzte” (0.4 · 0.6) is more probable than “die Katze tanzte” (0.54 · 0.4).",
+            "With two beams you extend only “die Katze”, and drop “eine Katze”. Extend both: “eine Katze tanzte” (0.4 "
+            "· 0.6) is more probable than “die Katze tanzte” (0.54 · 0.4).",
             one_beginning_continued=_slip(('"E"', '"A"'), (_HELD, "[0.27, 0.216, 0.054]")),
             one_of_two_continued=_slip(
                 ('"E"', '"A"'),
@@ -131,15 +131,15 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "two_beams_are_enough",
-            "You are right for one beam and for three beams. Two beams keep “die Katze hat” (0.27) and “eine Katze "
-            "tanzte” (0.24), as you say. So the search drops “die Katze tanzte” (0.216), and cannot find A.",
+            "You are right for one beam and for three. Two beams keep “die Katze hat” (0.27) and “eine Katze tanzte” "
+            "(0.24), as you say. So the search drops “die Katze tanzte” (0.216), and cannot find A.",
             _slip(('"E"', '"A"')),
             alone=True,
         ),
         Misconception(
             "three_beams_do_not_suffice",
             "You miss that the third beam keeps “die Katze tanzte” (0.216). <e> follows it with probability 0.9, so A "
-            "has a probability of 0.1944, more than E.",
+            "has 0.1944, more than E.",
             _slip(('"A"', '"E"')),
         ),
         Misconception(
@@ -155,8 +155,8 @@ EXERCISE = Exercise(
             best_at_once=_slip(('"B"', '"A"')),
         ),
         *alike(
-            "You give only the probability of the third token. Multiply all three probabilities: 0.6 · 0.9 · 0.5 for "
-            "“die Katze hat”.",
+            "You give only the probability of the third token. Multiply all three: 0.6 · 0.9 · 0.5 for “die Katze "
+            "hat”.",
             last_words_alone=_slip((_HELD, "[0.5, 0.6, 0.4]")),
             last_words_alone_sorted=_slip((_EACH, "[[0.5], [0.6, 0.5], [0.6, 0.5, 0.4]][beams - 1]")),
         ),
@@ -168,7 +168,7 @@ EXERCISE = Exercise(
         ),
         *alike(
             "You give probabilities of whole sentences, up to their end. Stop after the third token, and give one "
-            "probability for each beam.",
+            "probability per beam.",
             whole_sentences=_slip((_EACH, "[[0.162], [0.168, 0.162], [0.1944, 0.168, 0.162]][beams - 1]")),
             only_the_sentence_found=_slip((_EACH, "[[0.162], [0.168], [0.1944]][beams - 1]")),
         ),

@@ -97,19 +97,19 @@ def divided_wrongly(right: Callable[..., Tensor]) -> tuple[Misconception, ...]:
     return (
         Misconception(
             "not_normalised",
-            "Your probabilities no longer sum to 1. Divide the probabilities you keep by their sum.",
+            "Your probabilities no longer sum to 1. Divide the ones you keep by their sum.",
             dividing("kept"),
         ),
         Misconception(
             "softmax_of_zeros",
-            "Your answer sets the dropped tokens to 0, then takes the softmax. But exp(0) is 1, so the dropped tokens "
-            "come back. Divide the probabilities you keep by their sum.",
+            "Your answer sets the dropped tokens to 0, then takes the softmax. But exp(0) is 1, so they come back. "
+            "Divide the probabilities you keep by their sum.",
             dividing("torch.softmax(kept, dim=-1)"),
         ),
         Misconception(
             "softmax_of_probabilities",
-            "Your answer takes a softmax of probabilities, which makes them nearly equal. Divide the probabilities by "
-            "their sum instead, which keeps their proportions.",
+            "Your answer takes a softmax of probabilities, which makes them nearly equal. Divide them by their sum "
+            "instead, which keeps their proportions.",
             dividing("torch.softmax(kept.masked_fill(~stay, -torch.inf), dim=-1)"),
         ),
         Misconception(

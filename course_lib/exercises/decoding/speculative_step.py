@@ -128,22 +128,22 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Go through the draft from left to right. Always keep a token that the target model finds at least as "
-            "probable; keep any other token with probability p / q. Stop at the first token you drop.",
+            "probable; keep any other with probability p / q. Stop at the first token you drop.",
             answers=("goes_on", "ratio_inverted", "more_probable_only", "chance_against_p"),
         ),
         Hint(
             "shapes",
             "Row i of `draft` and row i of `target` belong to drafted token i. `target` has one more row, for the "
             "token after a draft that you keep whole. The probability mass that the draft model lacks is "
-            "`[vocab_size]`, with 0 where the draft model gives too much.",
+            "`[vocab_size]`, with 0 where it gives too much.",
             answers=("row_before_the_last", "drawn_from_the_target", "not_normalised", "size_of_the_difference"),
         ),
     ),
     misconceptions=(
         Misconception(
             "row_before_the_last",
-            "Your answer is right unless you keep every drafted token. After a whole draft, draw the next token from "
-            "the last row of `target`.",
+            "Your answer is right, except when you keep the whole draft. Then draw the next token from the last row "
+            "of `target`.",
             _slip((_ALL, "return kept, target[kept - 1]")),
             alone=True,
         ),
@@ -170,14 +170,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "more_probable_only",
-            "Your answer keeps a token only where p >= q, and ignores the chances. Where p < q, keep the token with "
+            "Your answer keeps a token only where p >= q, and ignores the chances. Where p < q, keep it with "
             "probability p / q.",
             _slip((_TEST, "p[token] < q[token]")),
         ),
         Misconception(
             "goes_on",
-            "Your answer also counts tokens after a dropped one. Those tokens continue a text that no longer exists: "
-            "stop at the first dropped token.",
+            "Your answer also counts tokens after a dropped one. They continue a text that no longer exists: stop at "
+            "the first dropped token.",
             lambda drafted, draft, target, chances: (
                 int((chances * draft[range(len(drafted)), drafted] < target[range(len(drafted)), drafted]).sum()),
                 _one_by_one(drafted, draft, target, chances)[1],
@@ -185,7 +185,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "dropped_one_counted",
-            "Your answer counts the dropped token. Count only the tokens before the dropped one.",
+            "Your answer counts the dropped token. Count only the tokens before it.",
             _slip((_DROPPED, "return kept + 1, rest / rest.sum()")),
         ),
     ),

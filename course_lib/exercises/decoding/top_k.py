@@ -98,18 +98,17 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "first_in_the_vocabulary",
-            "Your answer keeps the first k tokens of the vocabulary. Keep the k most probable tokens, wherever they "
-            "are.",
+            "Your answer keeps the first k tokens of the vocabulary. Keep the k most probable ones, wherever they are.",
             _slip((_STAYS, "(torch.arange(ranks.shape[-1]) < k).expand_as(ranks)")),
         ),
         Misconception(
             "one_too_few",
-            "Your answer keeps one token fewer than k. Keep the k-th most probable token as well: use >=, not >.",
+            "Your answer keeps one token fewer than k. Keep the k-th most probable as well: use >=, not >.",
             _slip((_STAYS, "ranks < k - 1")),
         ),
         Misconception(
             "one_too_many",
-            "Your answer keeps one token more than k. Keep only k tokens.",
+            "Your answer keeps one token more than k. Keep only k.",
             _slip((_STAYS, "ranks < k + 1")),
         ),
         Misconception(
@@ -132,7 +131,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_limit_for_all_rows",
-            "Your answer uses the first row's threshold for all rows. Use each row's own threshold: .values[..., -1:].",
+            "Your answer uses the first row's threshold for all rows. Use each row's own: .values[..., -1:].",
             _slip((_STAYS, "probabilities >= probabilities[ranks < k].reshape(-1, min(k, ranks.shape[-1]))[0].min()")),
         ),
         Misconception(
@@ -154,8 +153,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "only_k_numbers",
-            "Your answer returns only the k probabilities it kept. Return one probability for every token of the "
-            "vocabulary, with 0 for those you drop.",
+            "Your answer returns only the k probabilities it kept. Return one for every token of the vocabulary, with "
+            "0 for those you drop.",
             _slip((_RETURN, "return restricted.sort(dim=-1, descending=True).values[..., :k]")),
         ),
     ),

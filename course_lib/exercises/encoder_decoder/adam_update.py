@@ -97,9 +97,9 @@ EXERCISE = Exercise(
         ),
         Hint(
             "outline",
-            "Compute the new mean: nine tenths of the old mean plus a tenth of the gradient.\n"
-            "Compute the new mean square: 0.98 of the old mean square plus 0.02 of the squared gradient.\n"
-            "Correct both means: divide each one by 1 minus its own beta to the power of `step`.\n"
+            "Compute the new mean: nine tenths of the old one plus a tenth of the gradient.\n"
+            "Compute the new mean square: 0.98 of the old one plus 0.02 of the squared gradient.\n"
+            "Correct both: divide each by 1 minus its own beta to the power of `step`.\n"
             "Update the weight: subtract the rate times the corrected mean, divided by the root of the corrected "
             "square plus epsilon. Epsilon goes outside the root.\n"
             "Return weight, mean and square, the last two uncorrected.",
@@ -116,11 +116,11 @@ EXERCISE = Exercise(
         *_slips(
             not_corrected=(
                 "Your answer leaves out the correction, but in the first steps both means are still close to 0. "
-                "Divide each mean by 1 - β^step first.",
+                "Divide them by 1 - β^step first.",
                 (_BY, "1, 1"),
             ),
             corrected_by_the_step_before=(
-                "Your answer corrects with step + 1, as if steps started at 0. Steps start at 1: use 1 - β^step.",
+                "Your answer corrects with step + 1, as if steps started at 0. They start at 1: use 1 - β^step.",
                 (_BY, "1 - b1 ** (step + 1), 1 - b2 ** (step + 1)"),
             ),
             corrected_as_in_the_first_step=(
@@ -128,28 +128,28 @@ EXERCISE = Exercise(
                 (_BY, "1 - b1, 1 - b2"),
             ),
             correction_multiplied=(
-                "Your answer multiplies by 1 - β^step. Divide by 1 - β^step, which enlarges the early means.",
+                "Your answer multiplies by 1 - β^step. Divide by it, which enlarges the early means.",
                 (_BY, "1 / (1 - b1**step), 1 / (1 - b2**step)"),
             ),
             corrected_values_kept=(
-                "Your answer returns the corrected mean and square. Return the uncorrected values for the next step.",
+                "Your answer returns the corrected mean and square. Return the uncorrected ones for the next step.",
                 (_STATE, "new_mean / by_mean, new_square / by_square"),
             ),
             corrected_square_kept=(
-                "Your answer returns the corrected square. Return the uncorrected square for the next step.",
+                "Your answer returns the corrected square. Return the uncorrected one for the next step.",
                 (_STATE, "new_mean, new_square / by_square"),
             ),
             torchs_settings=(
-                "Your answer uses torch's default for the squares, 0.999. Use the paper's value, 0.98.",
+                "Your answer uses torch's default for the squares, 0.999. Use the paper's 0.98.",
                 ("BETAS", "0.9, 0.999"),
             ),
             torchs_settings_and_epsilon=(
-                "Your answer uses torch's defaults, 0.999 and 1e-8. Use the paper's values, 0.98 and 1e-9.",
+                "Your answer uses torch's defaults, 0.999 and 1e-8. Use the paper's 0.98 and 1e-9.",
                 ("BETAS", "0.9, 0.999"),
                 ("EPSILON", "1e-8"),
             ),
             torchs_epsilon=(
-                "Your answer uses torch's default epsilon, 1e-8. Use the paper's 1e-9: small gradients need it.",
+                "Your answer uses torch's default epsilon, 1e-8. Use the paper's 1e-9: it matters for small gradients.",
                 ("EPSILON", "1e-8"),
             ),
             betas_swapped=(
@@ -171,12 +171,12 @@ EXERCISE = Exercise(
             ),
             no_root=("Your answer divides by the mean square itself. Divide by its root.", (".sqrt()", "")),
             epsilon_in_the_root=(
-                "Your answer adds 1e-9 under the root. Add 1e-9 after the root instead: √square + 1e-9.",
+                "Your answer adds 1e-9 under the root. Add it after the root instead: √square + 1e-9.",
                 (".sqrt()", ""),
                 ("(root + EPSILON)", "(root + EPSILON).sqrt()"),
             ),
             no_epsilon=(
-                "Your answer leaves out 1e-9, or adds it where it has no effect. Add 1e-9 to the root, before you "
+                "Your answer leaves out 1e-9, or adds it where it has no effect. Add it to the root, before you "
                 "divide: √square + 1e-9.",
                 (" + EPSILON", ""),
             ),
@@ -189,7 +189,7 @@ EXERCISE = Exercise(
                 ("weight - down", "-down"),
             ),
             uphill=("Your answer goes uphill. Subtract the step from the weight.", ("weight - down", "weight + down")),
-            rate_left_out=("Your answer ignores `rate`. Multiply the step by `rate`.", ("rate * ", "")),
+            rate_left_out=("Your answer ignores `rate`. Multiply the step by it.", ("rate * ", "")),
             not_squared=(
                 "Your answer never squares the gradient. `square` is the running mean of gradient².",
                 ("gradient**2", "gradient"),

@@ -140,16 +140,15 @@ EXERCISE = Exercise(
             "shapes",
             "Self-attention is `[batch, target, target]` and takes `mask`. Cross-attention is `[batch, target, "
             "source]` and takes `memory_mask`. An add & norm calls its sublayer with one tensor, so wrap each "
-            "attention in a function of one argument. In cross-attention, the queries come from the function's "
-            "argument.",
+            "attention in a function of one argument. In cross-attention, that argument gives the queries.",
             answers=("masks_exchanged", "future_seen", "padding_seen", "cross_attention_to_itself", "memory_asks"),
         ),
         Hint(
             "outline",
             "Give the first add & norm `x` and a function of `y`: self-attention of `y` to `y`, under `mask`.\n"
-            "Give the second add & norm the result of the first and a function of `y`: cross-attention of `y` to "
-            "`memory`, under `memory_mask`.\n"
-            "Give the third add & norm the result of the second and the feed-forward network itself.",
+            "Give the second the result of the first and a function of `y`: cross-attention of `y` to `memory`, "
+            "under `memory_mask`.\n"
+            "Give the third the result of the second and the feed-forward network itself.",
             answers=("asks_with_the_input", "input_added_to_the_second", "no_cross_attention", "cross_attention_first"),
         ),
     ),
@@ -182,7 +181,7 @@ EXERCISE = Exercise(
             ),
         ),
         *alike(
-            "Your answer uses one add & norm for several sublayers. Give each sublayer its own add & norm.",
+            "Your answer uses one add & norm for several sublayers. Give each sublayer its own.",
             one_norm_for_all=_slip(("norm_2(", "norm_1("), ("norm_3(", "norm_1(")),
             second_norm_twice=_slip(("norm_3(", "norm_2(")),
         ),

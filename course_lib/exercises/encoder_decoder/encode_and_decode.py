@@ -140,8 +140,7 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Pass the source through all encoder blocks. Every decoder block attends to the output of the last "
-            "encoder block. You need two masks: one hides the source's padding, and the other hides the target's "
-            "future.",
+            "encoder block. You need two masks: one hides the source's padding, the other the target's future.",
         ),
         Hint(
             "shapes",
@@ -174,13 +173,13 @@ EXERCISE = Exercise(
             causal_cross_attention=_slip(("mask, memory_mask", _CROSS_CAUSAL)),
         ),
         *alike(
-            "Your answer lets the decoder's tokens see later tokens. Use a causal mask: the lower triangle.",
+            "Your answer lets the decoder's tokens see later ones. Use a causal mask: the lower triangle.",
             future_seen=_slip((_CAUSAL, f"torch.ones_like({_CAUSAL})")),
             keys_as_rows=_slip((_CAUSAL, f"{_CAUSAL}.T")),
             causal_mask_inverted=_slip_alone((_CAUSAL, f"~{_CAUSAL}")),
         ),
         *alike(
-            "Your answer doesn't pass each block's output to the next block. Keep the output: x = block(x, ...).",
+            "Your answer doesn't pass each block's output to the next. Keep it: x = block(x, ...).",
             encoder_left_out=_slip(("in encoder", "in encoder[:0]")),
             encoder_not_chained=_slip(("read(memory", "read(embed_source(source)")),
             decoder_not_chained=_slip(("write(x", "write(embed_target(target)")),
@@ -197,7 +196,7 @@ EXERCISE = Exercise(
         ),
         *_slips(
             itself_forbidden=(
-                "Your answer forbids each target token to see itself. Include the diagonal of the causal mask.",
+                "Your answer keeps each target token from seeing itself. Include the diagonal of the causal mask.",
                 (_CAUSAL, f"{_CAUSAL}.tril(-1)"),
             ),
             only_padding_seen=(

@@ -111,8 +111,8 @@ EXERCISE = Exercise(
             "outline",
             "Take a log-softmax over the vocabulary.\n"
             "Pick the right tokens' log-probabilities.\n"
-            "Subtract these from the sum over the vocabulary to get the other tokens' sum.\n"
-            "Multiply the right token's part by 1 - ε and the other tokens' sum by each one's share, and add.\n"
+            "Subtract them from the sum over the vocabulary to get the others' sum.\n"
+            "Add 1 - ε times the first and each other token's share times the second.\n"
             "Take minus the mean over the tokens.",
             answers=("mean_over_the_vocabulary", "not_negated", "softmax_by_hand", "softmax_over_the_words"),
         ),
@@ -136,7 +136,7 @@ EXERCISE = Exercise(
                 ("(logits, share)", "(logits, share).index_fill(1, torch.tensor([0]), 0)"),
             ),
             right_counted_among_the_others=(
-                "Your answer also shares the smoothing with the right token. Give the right token only 1 - smoothing.",
+                "Your answer also shares the smoothing with the right token. Give it only 1 - smoothing.",
                 (_RIGHT, "1 - smoothing + share)"),
             ),
             not_negated=("Your loss is negative. Put a minus sign in front of the sum.", ("-(target", "(target")),
@@ -146,11 +146,11 @@ EXERCISE = Exercise(
             ),
             not_shared_out=("Your target sums to less than 1. Give each other token its share.", (_SHARE, "0")),
             whole_for_each=(
-                "Your answer gives each other token the whole smoothing. Divide the smoothing by V - 1.",
+                "Your answer gives each other token the whole smoothing. Divide it by V - 1.",
                 (_SHARE, "smoothing"),
             ),
             swapped=(
-                "Your answer gives the right token only the smoothing. Give the right token 1 - smoothing.",
+                "Your answer gives the right token only the smoothing. Give it 1 - smoothing.",
                 (_SHARE, "(1 - smoothing) / (size - 1)"),
                 (_RIGHT, "smoothing)"),
             ),
@@ -164,7 +164,7 @@ EXERCISE = Exercise(
                 ("log_softmax(dim=-1)", "log_softmax(dim=0)"),
             ),
             logits_unnormalised=(
-                "Your answer multiplies the target by raw logits. Take log_softmax of the logits first.",
+                "Your answer multiplies the target by raw logits. Take their log_softmax first.",
                 (".log_softmax(dim=-1)", ""),
             ),
             softmaxed_twice=(
@@ -177,7 +177,7 @@ EXERCISE = Exercise(
             ),
             summed=("Your answer is the sum over the tokens. Take the mean.", ("losses.mean()", "losses.sum()")),
             mean_over_the_vocabulary=(
-                "Your answer takes the mean over the vocabulary too. Take the sum over it, and the mean over tokens.",
+                "Your answer also averages over the vocabulary. Sum over it, and average over tokens.",
                 (".sum(dim=-1)", ".mean(dim=-1)"),
             ),
             kl_divergence=(

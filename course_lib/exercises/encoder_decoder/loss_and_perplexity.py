@@ -98,14 +98,14 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "At each position, only one number matters: the log-probability of the right token. Pick this number, "
-            "leave out padding, take the mean of the rest, and flip the sign.",
+            "At each position, only one number matters: the log-probability of the right token. Pick it, leave out "
+            "padding, average the rest, and flip the sign.",
         ),
         Hint(
             "shapes",
             "`gather` picks along a dimension, and its index needs as many dimensions as the tensor: turn `[batch, "
             "tokens]` into `[batch, tokens, 1]`. To leave out padding, index with a boolean tensor of the same shape: "
-            "only the entries where it is True stay.",
+            "it keeps the entries where it is True.",
             answers=("every_token_at_every_position", "padding_counted"),
         ),
         Hint(
@@ -120,7 +120,7 @@ EXERCISE = Exercise(
     misconceptions=(
         *_slips(
             not_negated=("Your loss is negative. Put a minus sign in front of the mean.", ("= -mean", "= mean")),
-            summed=("Your loss is a sum over tokens. Take the mean over tokens.", (_MEAN, "picked[real].sum()")),
+            summed=("Your loss is a sum over tokens. Take the mean instead.", (_MEAN, "picked[real].sum()")),
             padding_counted=(
                 "Your answer counts padding as tokens. Use only positions where the target is not PADDING_ID.",
                 (_MEAN, "picked.mean()"),
@@ -170,7 +170,7 @@ EXERCISE = Exercise(
         *_slips(
             paired=False,
             every_token_at_every_position=(
-                "Your answer uses all tokens of `targets` at each position. Pick only the right token, with gather.",
+                "Your answer uses all tokens of `targets` at each position. Pick only the right one, with gather.",
                 (_PICKED, "torch.stack([one[:, right].mean(dim=-1) for one, right in zip(log_p, targets)])"),
             ),
             product=(
@@ -181,7 +181,7 @@ EXERCISE = Exercise(
         log_of_softmax(_loss),
         *_slips(
             beside="the perplexity",
-            no_exp=("Your second result is the loss again. Return exp of the loss.", (_EXP, "return loss, loss")),
+            no_exp=("Your second result is the loss again. Return its exp instead.", (_EXP, "return loss, loss")),
             power_of_two=(
                 "Your perplexity is 2 to the power of the loss, which is right for bits. The loss is in nats: use exp.",
                 (_EXP, "return loss, 2**loss"),

@@ -155,7 +155,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "end_taken_away",
-            "Your answer removes <e> from what the decoder reads in shorter sentences. Keep <e>: the loss skips the "
+            "Your answer removes <e> from what the decoder reads in shorter sentences. Keep it: the loss skips the "
             "padding that comes after it.",
             partial(_shifted, read_end=PADDING_ID),
         ),
@@ -173,8 +173,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "cut_to_the_first_sentence",
-            "Your answer cuts all sentences to the length of the first one. Other sentences can be longer: leave out "
-            "only one column of each result.",
+            "Your answer cuts all sentences to the length of the first one. Others can be longer: leave out only one "
+            "column of each result.",
             lambda target: _shifted(target[:, : int((target[0] != PADDING_ID).sum())]),
         ),
         Misconception(

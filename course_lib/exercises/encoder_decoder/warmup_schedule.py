@@ -73,8 +73,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "One curve rises and one falls; take the lower of the two at each step. `torch.minimum` compares two "
-            "tensors entry by entry. To test your answer, check that the two curves meet at `step = warmup`.",
+            "One curve rises and one falls; take the lower one at each step. `torch.minimum` compares two tensors "
+            "entry by entry. To test your answer, check that the curves meet at `step = warmup`.",
         ),
     ),
     misconceptions=(
@@ -85,11 +85,11 @@ EXERCISE = Exercise(
             ),
             never_rises=(
                 "Your answer falls from the very first step. Either the rising term, step · warmup^-1.5, is missing, "
-                "or its exponent lacks the minus sign, so that it is never the smaller term.",
+                "or its exponent lacks the minus sign, so it is never the smaller one.",
                 (_JOINED, "falling"),
             ),
             larger_of_the_two=(
-                "Your answer takes the larger term, so it falls first and then rises. Take the smaller term.",
+                "Your answer takes the larger term, so it falls first and then rises. Take the smaller one.",
                 (_JOINED, "torch.maximum(rising, falling)"),
             ),
             width_left_out=(
@@ -97,20 +97,20 @@ EXERCISE = Exercise(
                 (_WIDTH, "1"),
             ),
             root_of_the_width=(
-                "Your answer multiplies by the root of d_model. Divide by the root: d_model^-0.5.",
+                "Your answer multiplies by the root of d_model. Divide by it: d_model^-0.5.",
                 (_WIDTH, "d_model**0.5"),
             ),
             divided_by_the_width=(
-                "Your answer divides by d_model. Divide by the root of d_model: d_model^-0.5.",
+                "Your answer divides by d_model. Divide by its root: d_model^-0.5.",
                 (_WIDTH, "1 / d_model"),
             ),
             stays_at_the_peak=(
-                "Your answer rises and then stays constant. After the warm-up, the rate must fall with 1 / √step.",
+                "Your answer rises and then stays constant. After the warm-up, it must fall with 1 / √step.",
                 (_FALLING, "torch.full_like(counted, warmup**-0.5)"),
             ),
             falls_with_the_step=(
-                "Your answer falls with 1 / step after the warm-up. The rate must fall with the root: step^-0.5, or 1 "
-                "/ √step.",
+                "Your answer falls with 1 / step after the warm-up. It must fall with the root: step^-0.5, or 1 / "
+                "√step.",
                 (_FALLING, "torch.where(counted > warmup, warmup**0.5 / counted, counted**-0.5)"),
             ),
             falling_without_minus=(
@@ -132,15 +132,15 @@ EXERCISE = Exercise(
                 (_RISING, "warmup * counted**-1.5"),
             ),
             counted_from_zero=(
-                "Your answer subtracts 1 from each step. Steps already start at 1: use them unchanged.",
+                "Your answer subtracts 1 from each step. Steps already start at 1: use them as they are.",
                 ("steps.double()", "steps.double() - 1"),
             ),
             one_step_early=(
-                "Your answer adds 1 to each step. Steps already start at 1: use them unchanged.",
+                "Your answer adds 1 to each step. Steps already start at 1: use them as they are.",
                 ("steps.double()", "steps.double() + 1"),
             ),
             in_double_precision=(
-                "Your answer is in double precision, float64. Convert the result to float32 with .float().",
+                "Your answer is in double precision, float64. Convert it to float32 with .float().",
                 (".float()", ""),
             ),
         ),
@@ -157,7 +157,7 @@ EXERCISE = Exercise(
                 (_JOINED, "torch.where(torch.arange(len(steps)) < warmup, rising, falling)"),
             ),
             width_in_the_falling_term_alone=(
-                "Your answer multiplies only step^-0.5 by d_model^-0.5. Multiply the whole minimum by d_model^-0.5.",
+                "Your answer multiplies only step^-0.5 by d_model^-0.5. Multiply the whole minimum by it.",
                 (_WIDTH, "1"),
                 (_FALLING, "(counted * d_model) ** -0.5"),
             ),
@@ -167,8 +167,8 @@ EXERCISE = Exercise(
                 (_RISING, "(counted * warmup) ** -1.5"),
             ),
             step_divides=(
-                "Your answer divides by the step in the rising term: 1 / (step · warmup^1.5). Multiply by the step: "
-                "step · warmup^-1.5, or step / warmup^1.5.",
+                "Your answer divides by the step in the rising term: 1 / (step · warmup^1.5). Multiply by it: step · "
+                "warmup^-1.5, or step / warmup^1.5.",
                 (_RISING, "1 / (counted * warmup**1.5)"),
             ),
             papers_sizes=(
