@@ -119,7 +119,7 @@ show.matrices(
 # Lesson 05's `shift_right` did the same to the German half of a sentence pair. A language model's text has no second
 # half and no `<s>`: it is one long stream, and the model reads a window cut from anywhere in it. The largest number of
 # tokens that the model can read at once is its **context length**. The stream continues after the window, so even a
-# window's last token has a next token.
+# window's last token has a next one.
 
 # %% [markdown] tags=["slides"]
 # The example sentence is from S0. S0 also warns about the word *batch*: several questions from one sentence are *not* a
@@ -178,9 +178,9 @@ check("gpt.training_windows", hidden=True)
 # document is then processed exactly as if it had the row to itself. (Learned positions must also restart in each
 # document.)
 #
-# You have already written that mask: `packed_mask` in lesson 02. Is the result *exactly* the same? Test it. One of your
-# attention modules reads two documents packed in one row, under your mask and under a plain causal one, and then the
-# second document alone.
+# You have already written that mask: `packed_mask` in lesson 02. *Exactly as if it had the row to itself*? Test it. One
+# of your attention modules reads two documents packed in one row, under your mask and under a plain causal one, and
+# then the second document alone.
 
 
 # %% tags=["demo"]
@@ -246,7 +246,7 @@ print(f"a model that knows nothing: {knows_nothing:.2f} nats per token")
 print(f"a model that knows the grammar: {best_possible:.2f} nats per token")
 
 # %% [markdown]
-# Keep the second number in mind: it is a floor. **On new text, a loss below this floor isn't talent; it's a leak.**
+# Keep the second number in mind: it is a floor. **On new text, a loss below it isn't talent; it's a leak.**
 #
 # ## 3. One loss for a whole batch
 #
@@ -619,8 +619,8 @@ def loss_without_mask(honest):
 # %% [markdown] tags=["reason"]
 # Without a mask, every position sees the whole input, and the target of position i is the input of position i + 1: the
 # model only has to copy it. So the loss can fall to 0 everywhere except at the last position, whose target isn't in the
-# input. There the model sees exactly what an honest one sees and can't do any better. A loss close to 0 everywhere
-# except at the last position gives a leak away.
+# input. There the model sees exactly what an honest one sees and can't do any better. A training loss close to 0 on
+# real text is a bug, and this shape gives it away.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-loss_without_mask-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("gpt.loss_without_mask")
@@ -632,8 +632,8 @@ check("gpt.loss_without_mask", hidden=True)
 # Now try it, with windows of 25 tokens. Train your model twice, with `causal=True` and `causal=False`, and test both on
 # text that **neither has seen**. Training both takes about 15 seconds on a CPU.
 #
-# **Now guess two numbers:** on new text, what is the honest model's mean loss, and what is the cheat's loss at the last
-# position, where it can't copy?
+# You have predicted the shape. **Now guess two numbers:** on new text, what is the honest model's mean loss, and what
+# is the cheat's loss at the last position, where it can't copy?
 
 # %%
 my_losses = {"with the mask": None, "without, at the last position": None}  # in nats
@@ -850,9 +850,9 @@ def what_comes_next():
 # After *a hungry* the model expects only singular animals and people, after *these hungry* only plural ones. *Invited*
 # needs an object, so a determiner follows; after *slept* the sentence may end. Nobody told the model what a plural is.
 #
-# What did the model look at to know that? Here are the attention weights of its heads. Each row is a token that looks
-# back, and the triangle is your mask. Go to *hungry*, and find the heads that look at the determiner before it. Then
-# put your own sentences into `YOURS`, and run the cell again.
+# What did it look at to know that? Here are the attention weights of its heads. Each row is a token that looks back,
+# and the triangle is your mask. Go to *hungry*, and find the heads that look at the determiner before it. Then put your
+# own sentences into `YOURS`, and run the cell again.
 
 
 # %% tags=["demo"]
@@ -907,10 +907,10 @@ def generate(model, prompt, max_new_tokens, context_length):
 
 
 # %% [markdown] tags=["reason"]
-# Cut a new window in each round: the model forgets the tokens that drop out of the window, but they stay in the text.
-# If you kept the first tokens instead of the last, the model would answer the same question again and again. Only the
-# last position's logits predict a token that isn't there yet. You can't run the model once and take several tokens from
-# it: the second new token depends on the first.
+# Cut a new window in each round: the model forgets the tokens that drop out of it, but they stay in the text. If you
+# kept the first tokens instead of the last, the model would answer the same question again and again. Only the last
+# position's logits predict a token that isn't there yet. You can't run the model once and take several tokens from it:
+# the second new token depends on the first.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-generate-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("gpt.generate")
@@ -930,7 +930,7 @@ def both_write():
 
 
 # %% [markdown]
-# When the cheat has to write the next token, it can't copy it: a model with a loss of nearly 0 can't string three words
+# The cheat can't copy the next token when it has to write it: a model with a loss of nearly 0 can't string three words
 # together.
 #
 # The honest model writes well, but dully: always taking the most probable word soon leads in circles. So let it sample:
@@ -974,8 +974,8 @@ def the_author_graded():
 # Most of the honest model's sentences are right, and nearly all of those are **new**: it hasn't memorized the text, it
 # has learned the language. Stars mark its mistakes. What does it get wrong?
 #
-# Watch the model write: choose a beginning, and roll the dice again. Then put your own beginnings into the last line of
-# the cell, in lower case and with words that it knows, and run it.
+# Watch it write: choose a beginning, and roll the dice again. Then put your own beginnings into the last line of the
+# cell, in lower case and with words that it knows, and run it.
 
 
 # %% tags=["demo"]
@@ -1003,15 +1003,15 @@ def your_turn():
 # ## 8. GPT-1: what is it good for?
 #
 # In 2018 people wanted to classify texts, compare them, and answer questions. GPT-1 (Radford et al., 2018) was the
-# first to show that a transformer language model is a good **starting point** for all of these: train it on text, which
-# doesn't need labels, and then fine-tune it for the task. *GPT* stands for *generative pre-training*.
+# first to show that a transformer language model is a great **starting point** for all of these: train it on text,
+# which doesn't need labels, and then fine-tune it for the task. *GPT* stands for *generative pre-training*.
 #
 # ### 8.1 No training at all
 #
 # Sometimes you don't even have to fine-tune. A model that knows how probable a sentence is can already judge it
 # **zero-shot**. GPT-1 (section 5) judged whether English sentences are acceptable by comparing their mean
 # log-probability per token with a threshold. We do the same with held-out sentences, and a copy of each with two
-# neighboring words swapped. **Guess first:** how often will the model be right?
+# neighboring words swapped. **Guess first:** how often will the model be right? Tossing a coin is right half the time.
 
 # %%
 right_without_a_label = None  # in %
@@ -1061,9 +1061,9 @@ def zero_shot():
 
 
 # %% [markdown]
-# GPT-2's paper (Radford et al., 2019) is all about zero-shot. *Without any training* on them, GPT-2 was the best
-# language model on seven of eight data sets. It could also do some reading comprehension and question answering, but
-# was far from the best.
+# GPT-2's paper (Radford et al., 2019) made this its theme. *Without any training* on them, GPT-2 was the best language
+# model on seven of eight data sets. It could also do some reading comprehension and question answering, but was far
+# from the best.
 
 # %% [markdown] tags=["slides"]
 # S2 quotes these results. (S1 dates GPT-2 to 2018, but that was GPT-1: *Improving Language Understanding by Generative
@@ -1072,9 +1072,9 @@ def zero_shot():
 
 # %% [markdown]
 # GPT-3 added **few-shot**: put a handful of solved examples into the prompt, and the model continues in the same way,
-# without any training. This is **in-context learning** (Brown et al., 2020), and it improves with model size. Can our
-# model do it? The simplest form is noticing a repetition: three random tokens, over and over. After the first round,
-# you can know what comes next.
+# without any training. This is **in-context learning** (Brown et al., 2020), and it improves with model size. Can ours
+# do it? Its simplest form is noticing a repetition: three random tokens, over and over. After the first round, you can
+# know what comes next.
 
 
 # %% tags=["demo"]
@@ -1142,8 +1142,8 @@ def fine_tuning_loss(class_logits, labels, lm_logits, targets, weight):
 
 
 # %% [markdown] tags=["reason"]
-# The auxiliary loss helps the model keep what it learned before. Both losses are means, so the weight doesn't depend on
-# the length of the texts; a sum over tokens would drown out the labels' loss. Weight only the auxiliary loss. Weighting
+# The auxiliary loss reminds the model of what it knew. Both losses are means, so the weight doesn't depend on the
+# length of the texts; a sum over tokens would drown out the labels' loss. Weight only the auxiliary loss. Weighting
 # both, or mixing them as w and 1 - w, changes how fast the model learns the task itself. `F.cross_entropy` takes
 # logits: with a softmax before it, you apply softmax twice.
 
@@ -1268,8 +1268,8 @@ def three_candidates():
 # Each point is the mean of three runs.
 #
 # **Pre-training pays off.** All three learn the labeled nouns, the new model as fast as the pre-trained ones. But it
-# has no idea about the other nouns, while the pre-trained models know them: they have read thousands of sentences that
-# use *doors* and *apples* in the same way. Labels for half of the nouns were enough.
+# has no idea about the other nouns, while the pre-trained models simply know them: they have read thousands of
+# sentences that use *doors* and *apples* in the same way. Labels for half of the nouns were enough.
 #
 # **Fine-tuning forgets.** Meanwhile the language-modeling loss rises: a model forgets what it doesn't practice. With
 # the auxiliary loss it rises less. (So it did with three of four seeds; with the fourth, both rose little.)
@@ -1277,7 +1277,7 @@ def three_candidates():
 # **Does the auxiliary loss help the task?** GPT-1's paper says that it speeds up convergence (section 3.2). Compare the
 # two pre-trained candidates after the first epoch and after the last: you won't see a speedup here. The paper's own
 # ablation (section 5) is cautious too: the auxiliary loss helped on the larger data sets, but not on the smaller ones.
-# Our data set is small.
+# Ours is small.
 
 # %% [markdown] tags=["slides"]
 # S2 repeats the claim that the auxiliary loss speeds up convergence.
@@ -1286,9 +1286,8 @@ def three_candidates():
 # ## 9. GPT-2
 #
 # GPT-1 had 12 layers, a d_model of 768 and a context length of 512. GPT-2 is the same model, only larger, with small
-# changes: the norms before the sublayers and one more at the end, as in your model; smaller initial weights on the
-# residual path; a context length of 1024 and a vocabulary of 50,257 subword tokens. Its report's table 2 gives four
-# sizes:
+# changes: the norms before the sublayers and one more at the end, as in yours; smaller initial weights on the residual
+# path; a context length of 1024 and a vocabulary of 50,257 subword tokens. Its report's table 2 gives four sizes:
 #
 # | parameters, as printed | layers | d_model |
 # |---|---|---|
@@ -1300,8 +1299,8 @@ def three_candidates():
 # ### 9.1 How large is GPT-2?
 #
 # Build your own model in these sizes, and count its parameters. On torch's device `meta` a tensor has a shape but no
-# numbers, so even the largest model takes only a second to build. (Lesson 04 counted a block's parameters with a
-# formula: about $12\, d_\text{model}^2$, four for attention and eight for the feed-forward network.)
+# numbers, so even the largest takes only a second to build. (Lesson 04 counted a block's parameters with a formula:
+# about $12\, d_\text{model}^2$, four for attention and eight for the feed-forward network.)
 #
 # The printed numbers are all wrong. The notes in the authors' code say that this was *due to an error*, but not which
 # one. Try GPT-2's blocks with the vocabulary of **GPT-1**, 40,478 subword tokens. **Guess first:** what share of the
@@ -1373,8 +1372,8 @@ def four_sizes():
 #
 # ### 9.2 GPT-2, in your own model
 #
-# If your model is a GPT-2, its weights must fit into it, and it must produce exactly GPT-2's outputs. The weights are
-# public: a dict of tensors, 148 of them for the smallest model. Three things differ from your model.
+# If yours is the same model, GPT-2's weights must fit into it, and it must produce exactly GPT-2's outputs. The weights
+# are public: a dict of tensors, 148 of them for the smallest model. Three things differ from your model.
 #
 # 1. **The names.** GPT-2's `h.0.mlp.c_fc.weight` is your `blocks.0.feed_forward.W_1.weight`. The table `NAMES_IN_GPT2`
 #    below lists all parts that differ.
@@ -1546,11 +1545,11 @@ def gpt_2_in_your_model():
 # The logits are equal to the last digits: you changed only the weights, and your model *is* GPT-2. If you got the
 # stand-in, go online and run the cell again. With the real weights, look at the rounds of the repetition. Does the loss
 # fall after the first round? That would be in-context learning in its simplest form: the weights don't change, but the
-# model learns from the prompt (Olsson et al., 2022, on *induction heads*).
+# prompt teaches (Olsson et al., 2022, on *induction heads*).
 #
 # A **stretch task**, for a free evening: `"gpt2-medium"` has 345 million parameters (on paper; you know better). Does
-# your `from_gpt2` load it unchanged? What about Hugging Face's `"distilgpt2"`, which has half the layers? How probable
-# do they find a paragraph of yours, and how probable one from this morning's newspaper?
+# your `from_gpt2` load it unchanged? What about Hugging Face's `"distilgpt2"`, which has half the layers? Compare how
+# probable they find a paragraph of yours, and one from this morning's newspaper.
 #
 # ### Exercise 9 · In your own words
 # `gpt.too_good` · 2 points, read by a person · about 12 minutes
@@ -1558,7 +1557,7 @@ def gpt_2_in_your_model():
 # A colleague has changed the attention of your language model to make it faster. The loss on training text falls from
 # 3.1 to 0.4 nats, and on held-out text to 0.5. "It generalizes," he says. "The validation loss proves it." In four to
 # seven sentences: why doesn't the held-out loss prove that? Which two experiments would show what is going on? What
-# would each show if the model is honest, and what if it isn't?
+# would each show if the model is honest, and if it isn't?
 #
 # Learning on your own? Once you have written yours,
 # `solution("gpt.too_good")` in a new cell shows one good answer and what earns points.
@@ -1579,9 +1578,9 @@ def gpt_2_in_your_model():
 # %% [markdown]
 # ### 9.3 Where do you get good text?
 #
-# A larger model needs more text, and the web has plenty, most of it garbage. GPT-2's authors relied on choices that
-# people had already made: they took every page linked from a post on **Reddit** with **at least 3 karma**, and called
-# the result **WebText** (Radford et al., 2019, section 2.1).
+# A larger model needs more text, and the web has plenty, most of it garbage. GPT-2's authors let people choose who
+# didn't know that they were choosing: they took every page linked from a post on **Reddit** with **at least 3 karma**,
+# and called the result **WebText** (Radford et al., 2019, section 2.1).
 
 
 # %%

@@ -22,7 +22,8 @@
 # Nearly every large language model starts with this method, **byte-pair encoding** (BPE).
 #
 # By the end you will have a **tokenizer** that equals GPT-2's and learns its **subword tokens** from any text. You can
-# compare models with different tokens, tell BPE from BERT's WordPiece, and say what tokens hide from a model.
+# compare models with different tokens, tell BPE from BERT's WordPiece, and say what tokens hide from a model: letters,
+# numbers, other languages.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -74,7 +75,7 @@ torch.set_num_threads(1)  # matrices this small don't benefit from a second one
 # Until now, a word was everything between two spaces. That causes two problems.
 #
 # **Relatives are strangers.** *Play*, *playing* and *played* are three strings, three ids, three rows of the embedding
-# table. The model must learn about each of them separately.
+# table. What the model learns about one, it must learn again for the others.
 #
 # **The list never ends.** There are names and typos, and in German you can join any two nouns into a third. Measure how
 # the list grows with compounds of two or three nouns, all in lower case so that *Forschung* and *forschung* are the
@@ -121,7 +122,7 @@ show.figure(drawn, "Different words against words read: the line keeps rising; c
 
 # %% [markdown]
 # The list of words keeps growing, and most of the *next* words still aren't on it. Yet they all consist of the same
-# thirty parts.
+# thirty parts. With these, you could write every word.
 #
 # Why not use single characters? There are few, and all are known. But attention compares every position with every
 # other: a sequence ten times as long has a hundred times as many scores. And what could the embedding of *e* mean?
@@ -139,8 +140,8 @@ show.figure(drawn, "Different words against words read: the line keeps rising; c
 # 4. Repeat from step 2 until the vocabulary is as large as you want.
 #
 # Tokens should remember where words begin, or *play ing* and *playing* would look the same. So each word begins with a
-# **word-boundary marker**, `▁` (it only looks like an underscore), as in Kudo and Richardson (2018). The marker counts
-# as a character. Here are a few words as tuples, with their counts.
+# **word-boundary marker**, `▁` (it only looks like an underscore), as in Kudo and Richardson (2018). It counts as a
+# character. Here are a few words as tuples, with their counts.
 
 # %%
 MARK = "▁"
@@ -467,8 +468,8 @@ show.merging(SMALL_TEXT)
 # ### 3.1 Words that were never seen
 #
 # You learn the merges once, on some text. To encode a new text, replay them: start with characters, and merge the pairs
-# **in the order in which they were learned**. A word from the old text is split exactly as it was then. A new word is
-# merged as far as the learned pairs allow.
+# **in the order in which they were learned**. A word from the old text is split exactly as it was then. A new word gets
+# as far as its pairs allow.
 #
 # ### Exercise 6 · Encoding a text
 # `subwords.encode` · 4 points · about 15 minutes
@@ -801,14 +802,14 @@ def the_same_as_gpt_2():
 
 
 # %% [markdown]
-# Your tokenizer can encode every character and preserves every space, with 256 ids for bytes. The price: scripts that
-# were rare in the training text fall back to single bytes (section 5.3).
+# Your tokenizer knows every character and preserves every space, all for 256 ids. The price: scripts that were rare in
+# the training text fall back to single bytes (section 5.3).
 #
 # ### 3.3 How large should a vocabulary be?
 #
 # More merges give shorter sequences: half the length means a quarter of the attention scores. But every token needs a
 # row in the embedding table, and rare tokens don't occur often enough to be learned well. Measure the first half of
-# this trade-off: encode the held-out compounds with ever more merges.
+# this trade-off: encode the held-out compounds with more and more merges.
 
 
 # %% tags=["demo"]
@@ -901,7 +902,7 @@ def bits_per_byte(losses, ids, text, context, stride):
 
 
 # %% [markdown] tags=["reason"]
-# In every window except the first, only the last losses are new. Counting all losses would count most tokens twice;
+# In every window except the first, only the last losses are new. Counting all of them would count most tokens twice;
 # dropping the short window at the end would lose part of the text. A smaller stride gives each token more context but
 # needs more windows.
 #
@@ -1091,7 +1092,7 @@ check("subwords.wordpiece", hidden=True)
 
 # %% [markdown]
 # Do the two methods differ? Give both the *same* vocabulary and the same new words. (A token with `▁` may begin a word,
-# a token without may continue it; characters may do both.)
+# one without may continue it; characters may do both.)
 
 
 # %% tags=["demo"]
@@ -1247,11 +1248,11 @@ def ten_years():
 
 
 # %% [markdown]
-# Most years are one token, and their neighbors are two. The seed decides which years. A model has to learn separately
+# Most years are one token, and their neighbors are two. Which ones depends on the seed. A model has to learn separately
 # what each year means and what comes after it.
 #
 # Does that matter for addition? Train a small network on 3,000 of the 10,000 sums of two numbers below 100, and test it
-# on the others. The network sees each number either as two tokens, its digits, or as one token of its own.
+# on the others. It sees each number either as two tokens, its digits, or as one token of its own.
 
 
 # %% tags=["demo"]
@@ -1437,7 +1438,7 @@ def your_tokenizer_your_gpt():
 
 # %% [markdown]
 # If that was GPT-2, you have built a complete language model, from bytes in to characters out. If it was the small
-# model, it has read one play and some of Shakespeare's sonnets three times, and it shows: go online and run the cell
+# model, it has read one play and some of Shakespeare's sonnets three times, and it shows. Go online and run the cell
 # again.
 #
 # ## Glossary

@@ -135,7 +135,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "always_causal",
-            "Your model always uses the mask. If self.causal is False, pass None as the mask.",
+            "Your model always uses the mask. If self.causal is False, pass None instead.",
             _slip((" if self.causal else None", "")),
             alone=True,
         ),

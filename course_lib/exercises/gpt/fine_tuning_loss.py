@@ -112,7 +112,7 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         *alike(
-            "Your answer doesn't multiply just the language-modeling loss by weight. Use task + weight · lm.",
+            "Your answer uses weight in the wrong place, or not at all. Use task + weight · lm.",
             not_weighted=_slip((_SUM, "class_loss + token_loss")),
             weight_on_the_labels=_slip((_SUM, "weight * class_loss + token_loss")),
             both_weighted=_slip((_SUM, "weight * (class_loss + token_loss)")),

@@ -143,7 +143,7 @@ EXERCISE = Exercise(
                 ('".attn.bias"', '"attn.bias"'),
             ),
             not_turned=(
-                "Your answer transposes no matrix. Transpose the weights of c_attn, c_proj and c_fc to [out, in].",
+                "Your answer transposes nothing. Transpose the weights of c_attn, c_proj and c_fc to [out, in].",
                 (f'own.endswith(".weight") and {_IS_LINEAR}', "False"),
                 (_THIRDS, "tensor.chunk(3, dim=-1)"),
             ),
@@ -168,7 +168,7 @@ EXERCISE = Exercise(
                 ("own = own.replace(theirs, ours, 1)", "pass"),
             ),
             first_block_only=(
-                "Your answer has only the first block. Convert all blocks: the number after h. is its index.",
+                "Your answer has only the first block. Convert all blocks: the number after h. is the block's.",
                 (_IS_HEAD, f'{_IS_HEAD} or own.startswith("h.") and not own.startswith("h.0.")'),
             ),
         ),

@@ -122,7 +122,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "last_token_stays",
-            "Your answer does not change the last id in the vocabulary. Replace it with id 0, by taking % vocab_size.",
+            "Your answer does not change the last id in the vocabulary. Replace it with id 0: % vocab_size.",
             _slip((_OTHER, "(ids[position] + 1).clamp(max=vocab_size - 1)")),
         ),
         Misconception(
@@ -133,12 +133,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "summed",
-            "Your answer adds up the changes in all logits. Take the largest change: .amax(dim=-1).",
+            "Your answer adds up the changes in all logits. Take the largest: .amax(dim=-1).",
             _slip((_SIZE, "moved.abs().sum(dim=-1)")),
         ),
         Misconception(
             "averaged",
-            "Your answer takes the mean change in the logits. Take the largest change: .amax(dim=-1).",
+            "Your answer takes the mean change in the logits. Take the largest: .amax(dim=-1).",
             _slip((_SIZE, "moved.abs().mean(dim=-1)")),
         ),
         Misconception(
@@ -156,7 +156,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "yes_or_no",
-            "Your answer says only whether a prediction moved. Return how far it moved: the largest absolute change.",
+            "Your answer says only whether a prediction moved. Return how far: the largest absolute change.",
             _slip((_SIZE, "(moved.abs().amax(dim=-1) > 1e-6)")),
         ),
     ),

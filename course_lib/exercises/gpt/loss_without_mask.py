@@ -94,8 +94,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "nothing_changes",
-            "You predict that the mask makes no difference. Without a mask, position t sees the token at t + 1, which "
-            "is its target.",
+            "You predict that the mask makes no difference. Without it, position t sees the token at t + 1, which is "
+            "its target.",
             lambda honest: honest.clone(),
         ),
         Misconception(
@@ -124,8 +124,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "zero_but_the_first",
-            "You predict a loss only at the first position. That position's target, the second token, is in the input. "
-            "Only the last position's target is missing there.",
+            "You predict a loss only at the first position. Its target, the second token, is in the input. Only the "
+            "last position's target is missing.",
             lambda honest: _only([0], honest),
         ),
         Misconception(
@@ -142,8 +142,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "only_the_last_is_zero",
-            "You predict the reverse of what happens. Only the last position cannot copy its target, because that "
-            "token is not in the input.",
+            "You predict the reverse. Only the last position cannot copy its target, because that token is not in the "
+            "input.",
             lambda honest: _only(slice(0, -1), honest),
         ),
         Misconception(

@@ -121,7 +121,7 @@ EXERCISE = Exercise(
         Misconception(
             "one_word_short",
             "Your windows have context_length - 1 tokens: you cut context_length tokens, and the shift removes one. "
-            "Cut context_length + 1 tokens.",
+            "Cut context_length + 1.",
             _slip((_COUNT, "(context_length - 1)")),
         ),
         Misconception(
@@ -155,7 +155,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_window",
-            "Your answer has only the first window. Return one window for each start: [batch, context_length].",
+            "Your answer has only the first window. Return one for each start: [batch, context_length].",
             _slip((_STARTS, "starts[:1].unsqueeze")),
         ),
         Misconception(
@@ -165,7 +165,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_line",
-            "Your answer joins all windows into one row. Return one row for each window: [batch, context_length].",
+            "Your answer joins all windows into one row. Return one row for each: [batch, context_length].",
             _slip((_RETURN, "return inputs.flatten(), targets.flatten()")),
         ),
         Misconception(

@@ -183,7 +183,7 @@ EXERCISE = Exercise(
             ),
         ),
         *alike(
-            "Your answer skips merges. Merge all occurrences of all pairs, and go on if the word lacks one of them.",
+            "Your answer skips merges. Merge every occurrence of every pair, and go on if a word doesn't have one.",
             stops_at_a_missing_pair=_slip(
                 ("i = 0", "if (left, right) not in zip(tokens, tokens[1:]):\n                break\n            i = 0")
             ),

@@ -149,7 +149,7 @@ EXERCISE = Exercise(
             "outline",
             "Number the pairs in a dict.\n"
             "For each word, make a tuple with the letter of each byte.\n"
-            "While the word has known pairs, merge the one that was learned first.\n"
+            "While it has known pairs, merge the one that was learned first.\n"
             "Add the word's tokens to the result.",
             answers=("leftmost_pair_first", "last_learned_first", "merged_once", "longest_first", "nothing_merged"),
         ),

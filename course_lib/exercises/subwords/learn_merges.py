@@ -144,7 +144,7 @@ EXERCISE = Exercise(
             "outline",
             "Copy the dict of ids.\n"
             "While you have fewer than `merges` pairs: count the pairs of the words as they are now.\n"
-            "Stop if there are no pairs; an empty dict counts as False.\n"
+            "Stop if there are none; an empty dict counts as False.\n"
             "Choose a pair, store it, and give the merged token the next id unless it has one.\n"
             "Merge the pair in every word, and keep the word's count.",
             answers=("counted_once", "nothing_joined", "known_piece_gets_a_new_id", "known_piece_not_listed"),
@@ -158,7 +158,7 @@ EXERCISE = Exercise(
                 ("= count(words)", "= {p: n for p, n in counts.items() if p != pair} if learned else count(words)"),
             ),
             nothing_joined=(
-                "Your answer learns one pair again and again, because the words never change. Merge it in all words.",
+                "Your answer learns the same pair over and over: the words never change. Merge it in all words.",
                 ("join(tokens, pair)", "tokens"),
             ),
             rare_pairs_left_out=(

@@ -134,8 +134,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "right_piece_ignored",
-            "Your answer takes the first pair in `counts` if several have the same left token. Take the right token "
-            "with the smallest id.",
+            "Your answer takes the first pair in `counts` if several have the same left token. Take the pair whose "
+            "right token has the smallest id.",
             _slip((_TIE, ", left")),
         ),
         Misconception(
@@ -162,8 +162,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "joined",
-            "Your answer merges the pair into one string. Return the pair (left, right), a tuple: merging is the next "
-            "step.",
+            "Your answer merges the pair into one string. Return the pair (left, right), a tuple: merging comes next.",
             _slip((_CHOSEN, f"''.join({_CHOSEN})")),
         ),
     ),

@@ -114,8 +114,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_special_token",
-            "Your answer always counts one special token. GPT-2 has one, but other tokenizers have more: add "
-            "`special`.",
+            "Your answer always counts one special token. GPT-2 has one, others have more: add `special`.",
             _slip(("+ special", "+ 1"), paired=False),
         ),
     ),

@@ -130,8 +130,8 @@ EXERCISE = Exercise(
             "outline",
             "Start with 0 nats and one counted token, the first.\n"
             "For each beginning 0, stride, 2 stride and so on, cut a window of at most `context` tokens.\n"
-            "Work out how many of the window's tokens are new.\n"
-            "If there are any, add that many of its last losses, and mark these tokens as counted.\n"
+            "Work out how many of its tokens are new.\n"
+            "If any are, add that many of its last losses, and mark these tokens as counted.\n"
             "Return the sum in bits, divided by the number of bytes.",
             answers=("overlap_counted_again", "no_overlap", "first_losses", "short_window_dropped", "first_window_cut"),
         ),

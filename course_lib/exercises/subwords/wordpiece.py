@@ -124,7 +124,7 @@ EXERCISE = Exercise(
     cases=_wordpiece_cases,
     correct=(_cut_from_the_left, _cut_by_recursion, _cut_by_pattern),
     hints=(
-        Hint("idea", "Take the longest token that fits at the start of what is left. If none fits, give up the word."),
+        Hint("idea", "Take the longest token that fits at the start of what is left. If none fits, give up."),
         Hint(
             "shapes",
             "Every token except the word's first has `##` before it, in the vocabulary and in the result, so add `##` "
@@ -182,7 +182,7 @@ EXERCISE = Exercise(
                 ("(marker + word", "(word"),
             ),
             single_characters_left_out=(
-                "Your answer never tries a token of a single character. Try those too: the smallest end is begin + 1.",
+                "Your answer never tries a single character as a token. Try it too: the smallest end is begin + 1.",
                 ("begin + 1", "begin + 2"),
             ),
             mark_counted=(
@@ -192,7 +192,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "lower_case",
-            "Your answer lowercases the word. Keep capitals: they are different characters.",
+            "Your answer lowercases the word. Don't: a capital is a different character.",
             _slip(("begin = 0", "begin, word = 0, word.lower()"), paired=False),
         ),
     ),
