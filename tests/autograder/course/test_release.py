@@ -505,9 +505,9 @@ WHOLE_ANSWER = '    """Twice x."""\n    ### BEGIN SOLUTION\n'
         (
             'double-check"',
             'double-check", "points": 1',
-            "toy-double-check gives 1 points, but the exercise 3: take",
+            "toy-double-check gives 1 points, but the exercise has 3: delete",
         ),
-        ('double-check"', 'double-check", "points": "3"', "toy-double-check gives '3' points, but the exercise 3"),
+        ('double-check"', 'double-check", "points": "3"', "toy-double-check gives '3' points, but the exercise has 3"),
         ("toy-double-check", "toy-triple-check", "this lesson.s exercises have no toy.triple"),
         (
             'nbgrader={"grade_id": "toy-double-check"',
