@@ -71,6 +71,7 @@
 import math
 import random
 import re
+import textwrap
 from collections import Counter
 from functools import cache
 
@@ -1079,7 +1080,8 @@ def the_worst_mistakes():
     missed = (positive - labels.float()).abs()
     for position in missed.argsort(descending=True)[:6].tolist():
         said, truth = f"{100 * positive[position]:.0f} % positive", ("negative", "positive")[int(labels[position])]
-        print(f"it says {said:14} but it is {truth:8} {real_reviews[len(real_reviews) - 600 + position].text}")
+        line = f"it says {said:14} but it is {truth:8} {real_reviews[len(real_reviews) - 600 + position].text}"
+        print(textwrap.fill(line, 80, subsequent_indent=" " * 42))
     negated = [
         position
         for position in range(600)

@@ -29,13 +29,18 @@ function draw({ words, vectors, chosen, low, high }) {
 
   function update() {
     const zero = { x: plane.across(0), y: plane.up(0) };
+    const written = [];
     marks.forEach(({ arrow, end, name }, i) => {
       const [x, y] = [plane.across(at[i][0]), plane.up(at[i][1])];
       const colour = i === moved ? "orange" : "blue";
       fill(arrow, { x1: zero.x, y1: zero.y, x2: x, y2: y, class: colour, style: `stroke-width:${i === moved ? 2.5 : 1}` }, []);
       fill(end, { cx: x, cy: y, r: i === moved ? 7 : 4, class: colour }, []);
       const right = x > plane.across(low + 0.85 * (high - low));
-      fill(name, { x: x + (right ? -8 : 8), y: y - 8, "text-anchor": right ? "end" : "start" }, []);
+      // A name goes below its point where, above it, it would cover another one.
+      const isFree = (height) => written.every((other) => Math.abs(other.x - x) > 64 || Math.abs(other.y - height) > 14);
+      const height = [y - 8, y + 18].find(isFree) ?? y - 8;
+      written.push({ x, y: height });
+      fill(name, { x: x + (right ? -8 : 8), y: height, "text-anchor": right ? "end" : "start" }, []);
     });
     const [byDot, byCosine] = kinds.map(([, closeness, text], kind) => {
       const order = ranked(closeness);
