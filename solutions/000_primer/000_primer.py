@@ -136,8 +136,8 @@ check("primer.last_words", hidden=True)
 # ## 2. Sums and means take a dimension away
 #
 # `x.sum(dim=1)` adds up along dimension 1: `[3, 4, 2]` becomes `[3, 2]`. `mean`, `amax` (the largest) and `any` do the
-# same to the shape. `dim` names the dimension that *goes*, not the one that stays; -1 is the last dimension. (`max`
-# with a `dim` returns two tensors: the largest numbers and their indices.)
+# same to the shape. `dim` names the dimension that *goes*, not the one that stays; -1 is the last one. (`max` with a
+# `dim` returns two tensors: the largest numbers and their indices.)
 #
 # Without `dim`, all dimensions go, and one number of shape `[]` is left. With `keepdim=True`, the dimension stays, with
 # size 1; section 3 needs that.
@@ -262,7 +262,7 @@ print(torch.tensor([2, 0, 2]).unsqueeze(-1) == torch.arange(4))
 # `primer.bags_of_words` · 2 points · about 8 minutes
 #
 # A **vocabulary** is a list of words, and a word's index in it is its **id**. A **bag of words** says how often each
-# word of the vocabulary occurs in a sentence. Make a bag for every sentence. (Summing booleans counts the True ones.)
+# word of the vocabulary occurs in a sentence. Make one for every sentence. (Summing booleans counts the True ones.)
 #
 # Shapes: `ids` is an integer tensor `[sentences, words]`, `vocab_size` is an int, the result is an integer tensor
 # `[sentences, vocab_size]`.
@@ -308,7 +308,7 @@ def three_bags():
 
 
 # %% [markdown]
-# The first two rows are equal. Lesson 00 is about that.
+# The first two rows are equal. That is what lesson 00 is about.
 #
 # ## 4. A gradient says which way is up
 #
@@ -323,8 +323,7 @@ def three_bags():
 # The **gradient** answers that. For each weight, it says how fast the loss rises as that weight grows. If the number is
 # positive, make the weight smaller. Torch computes it in three steps:
 #
-# 1. `requires_grad_()` tells torch to track a tensor. (`torch.tensor(2.0, requires_grad=True)` creates a tracked
-#    tensor.)
+# 1. `requires_grad_()` tells torch to track a tensor. (`torch.tensor(2.0, requires_grad=True)` creates a tracked one.)
 # 2. `loss.backward()` goes back through everything that was computed and works out the gradient.
 # 3. The gradient is then in the tensor's `.grad`.
 #
@@ -406,7 +405,7 @@ check("primer.loss_gradient", hidden=True)
 # `primer.walk_downhill` · 2 points · about 7 minutes
 #
 # Take `steps` steps and return the whole path, with the start as its first position. `gradient(w)` computes the
-# gradient at `w`. (`torch.stack` turns a list of equal-shaped tensors into one tensor.)
+# gradient at `w`. (`torch.stack` turns a list of tensors of the same shape into one tensor.)
 #
 # Shapes: `start` is `[features]`, and so is `gradient(w)`; `rate` is a number, `steps` an int; the result is
 # `[steps + 1, features]`.
@@ -434,7 +433,7 @@ def walk_downhill(gradient, start, rate, steps):
 # %% [markdown] tags=["reason"]
 # Each step takes the gradient at the last position of the path, not at the start: the slope changes as you go.
 # `w -= ...` would change the same tensor every time, and the list would hold it many times over; `w = w - ...` makes a
-# new tensor.
+# new one.
 
 # %% nbgrader={"grade": true, "grade_id": "primer-walk_downhill-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("primer.walk_downhill")
@@ -477,9 +476,9 @@ def three_walks():
 
 
 # %% [markdown]
-# With a small rate, the walk is safe but slow. With a larger rate, it swings across the valley but still gets down.
-# With the largest rate, each step lands higher on the other side, and the loss keeps growing. If your loss grows or
-# becomes `nan`, try a smaller rate first.
+# With a small rate, the walk is safe but slow. With a larger one, it swings across the valley but still gets down. With
+# the largest, each step lands higher on the other side, and the loss keeps growing. If your loss grows or becomes
+# `nan`, try a smaller rate first.
 #
 # ## 6. A model is an nn.Module
 #
@@ -498,8 +497,8 @@ print({name: list(parameter.shape) for name, parameter in layer.named_parameters
 print("five sentences:", list(layer(torch.zeros(5, 3)).shape))
 
 # %% [markdown]
-# **Predict first.** How many parameter tensors does each of these two models have? The second model keeps its layers in
-# a plain list.
+# **Predict first.** How many parameter tensors does each of these two models have? The second keeps its layers in a
+# plain list.
 
 # %%
 my_tensors = {"Pair": None, "Listed": None}
@@ -523,7 +522,7 @@ for kind in (Pair, Listed):
     show.prediction(kind.__name__, my_tensors[kind.__name__], len(list(kind().parameters())))
 
 # %% [markdown]
-# A plain list hides its layers. Those layers would never learn, because the **optimizer**, which changes the weights in
+# A plain list hides its layers. They would never learn, because the **optimizer**, which changes the weights in
 # training, sees only parameters. `nn.ModuleList` is a list that registers them.
 #
 # Two linear layers in a row can do no more than one, since the product of two matrices is a matrix. So a nonlinear
@@ -531,10 +530,10 @@ for kind in (Pair, Listed):
 # into 0.
 #
 # Often a model doesn't predict a number but chooses between **classes**: applause or none. It returns one number for
-# each class, the **logits**, and the largest logit is its answer. To train it, `F.cross_entropy` takes the logits,
+# each class, the **logits**, and the largest one is its answer. To train it, `F.cross_entropy` takes the logits,
 # `[examples, classes]`, and each example's correct class, an integer tensor `[examples]`. It applies a softmax (see
-# lesson 01), which turns the logits into probabilities, so never apply a softmax yourself. The loss is small when the
-# correct class has a high probability.
+# lesson 01), which turns the logits into probabilities, so never apply one yourself. The loss is small when the correct
+# class has a high probability.
 
 # %%
 logits = torch.tensor([[2.0, 0.0]])  # one example, two classes: the model says 0
@@ -721,7 +720,7 @@ def train(weight, bias, x, labels, rate, steps):
 # %% [markdown] tags=["reason"]
 # Create one optimizer before the loop, for tracked copies: Adam remembers earlier gradients, and a new one at every
 # step would forget them. Inside the loop, the order is loss, zero, backward, step. Detach each loss; otherwise it keeps
-# the whole graph of its step alive. Keep the loss from before the step: the step follows that loss's gradient.
+# the whole graph of its step alive. Keep the loss from before the step: the step follows its gradient.
 
 # %% nbgrader={"grade": true, "grade_id": "primer-train-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("primer.train")
@@ -730,8 +729,8 @@ check("primer.train", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now use it. On each of 200 evenings, a different cat performed. *Cat 3 sang beautifully* got applause; *cat 2 fell
-# loudly* got none. About one audience in six was in a strange mood and did the opposite.
+# Now use it. On each of 200 evenings, a different cat performed. *Cat 3 sang beautifully*: applause. *Cat 2 fell
+# loudly*: none. About one audience in six was in a strange mood and did the opposite.
 
 # %%
 VERBS = {"danced": 3, "sang": 1, "slept": -1, "fell": -3}
@@ -783,9 +782,10 @@ def two_hundred_evenings():
 
 # %% [markdown]
 # In the end, the model is right about every training evening, even the strange ones. It uses its weight for each cat's
-# name to remember that evening. The test set has none of those names. Meanwhile the other weights keep growing, until
-# the model is surer about the test evenings than it should be. So the test loss is lowest at the dot, and then rises.
-# That is **overfitting**. Without the split, you would have seen only the blue line, and been proud of it.
+# name to remember how that one evening went. The test set has none of those names. Meanwhile the other weights keep
+# growing, until the model is surer about the test evenings than it should be. So the test loss is lowest at the dot,
+# and then rises. That is **overfitting**. Without the split, you would have seen only the blue line, and been proud of
+# it.
 #
 # No model can get the whole test set right. Even if you knew the rule, you would be wrong whenever the mood is strange,
 # about one time in six.
@@ -831,7 +831,7 @@ def two_hundred_evenings():
 # - **`nn.Module`**: a model as a class, which registers its parts.
 # - **Linear layer**: `x @ weight.T + bias`.
 # - **ReLU**: keeps positive numbers and turns the rest into 0.
-# - **Logits**: a model's numbers for the classes; the largest logit is its answer.
+# - **Logits**: a model's numbers for the classes; the largest one is its answer.
 # - **Cross-entropy**: the loss of a classifier; small when the correct class is probable.
 # - **Optimizer**: takes the steps; SGD by plain gradient descent, Adam with a step size for each weight.
 # - **Training and test**: the examples that a model learns from, and those kept out of training to judge it by.

@@ -19,7 +19,7 @@
 # judges by what is inside.
 #
 # It sounds like a joke, but it is a serious baseline: small, fast, and hard to beat when only the words matter. Keep
-# two sentences in mind. *The dog chased the cat.* *The cat chased the dog.*
+# two sentences in mind, though. *The dog chased the cat.* *The cat chased the dog.*
 #
 # You will turn words into vectors and sentences into means, train a classifier on them, evaluate it fairly, and say
 # exactly what it can never learn.
@@ -39,7 +39,7 @@
 # %% [markdown]
 # **How checks work.** Below each task is a cell for your answer and a cell that checks it. Run the check as often as
 # you like. It tells you what it called, what came back and what it expected, and names your mistake if it recognizes
-# it. A cell that plots with one of your functions waits until you have written that function.
+# it. A cell that plots with one of your functions waits until you have written it.
 #
 # **Help.** Call these functions in a new cell, with the id below the task's heading:
 #
@@ -52,11 +52,11 @@
 
 # %% [markdown]
 # **How points work.** When you hand the notebook in, the same checks run again with different numbers and sizes, so an
-# answer must work in general. No task depends on your answer to an earlier task. A person grades the questions marked
+# answer must work in general. No task depends on your answer to an earlier one. A person grades the questions marked
 # *read by a person*.
 #
 # *The paper* is Vaswani et al. (2017), [*Attention Is All You Need*](https://arxiv.org/abs/1706.03762). The course
-# builds up to this paper.
+# builds up to it.
 
 # %% [markdown] tags=["slides"]
 # The course follows five lectures, S0 to S4;
@@ -131,7 +131,7 @@ print(sentence, "->", ids.tolist())
 # %% [markdown]
 # But ids are names, not quantities: *cat* is 4 and *dog* is 2, but a cat is not twice a dog. Second, give every word
 # its own vector, its **embedding**. All embeddings form a table with one row for each word. A model learns these
-# numbers. (Here the numbers are made up, two for each word, so that we can draw them.)
+# numbers. (Here they are made up, two for each word, so that we can draw them.)
 
 # %%
 table = torch.tensor(
@@ -202,7 +202,7 @@ def the_table_and_a_sentence():
 # ## 3. Which words are alike?
 #
 # If the numbers are learned well, related words get similar vectors. How similar? Look at the angle between them.
-# Vectors pointing the same way have a **cosine** of 1, perpendicular vectors 0, opposite vectors −1:
+# Vectors pointing the same way have a **cosine** of 1, perpendicular ones 0, opposite ones −1:
 #
 # $$\cos(a, b) = \frac{a \cdot b}{|a|\,|b|}, \qquad |a| = \sqrt{a \cdot a} .$$
 #
@@ -376,13 +376,12 @@ def station_among_real_words():
 
 
 # %% [markdown]
-# *Cat* is surrounded by kittens and dogs. *Station* has *radio* and *trains* near it, and even *chattanooga*, which a
-# song of 1941 linked to trains. More words and 384 dimensions don't help: one row must serve every sentence, so it lies
-# between all the meanings.
+# *Cat* is surrounded by kittens and dogs. *Station* has *radio* and *trains* near it, and even *chattanooga*, linked to
+# trains ever since a song of 1941. More words and 384 dimensions don't help: one row must serve every sentence, so it
+# lies between all the meanings.
 #
 # Another pair is harder still: *the animal didn't cross the street because **it** was too tired*, and *... because
-# **it** was too wide*. In the first sentence, *it* is the animal; in the second, the street. What can a table do about
-# that?
+# **it** was too wide*. In the first, *it* is the animal; in the second, the street. What can a table do about that?
 
 # %%
 tired = "the animal did not cross the street because it was too tired".split()
@@ -397,8 +396,8 @@ print("the same vector, whatever the table:", torch.equal(it_when_tired, it_when
 # %% [markdown]
 # ## 4. Directions have a meaning
 #
-# What about the *step* from one word to another? In a good table, the step from *man* to *king* is much the same as
-# from *woman* to *queen*. So you can calculate with words:
+# What about the *step* from one word to another? In a good table, the step from *man* to *king* is much the same as the
+# step from *woman* to *queen*. So you can calculate with words:
 #
 # $$\text{king} - \text{man} + \text{woman} \approx \text{queen} .$$
 #
@@ -530,8 +529,8 @@ alike = bool(torch.allclose(meow_alone, meow_in_the_batch))
 show.prediction("the same vector alone and in the batch", same_in_the_batch, alike)
 
 # %% [markdown]
-# The same word has two vectors. **How was the second vector computed?** Before you read on, change the line below until
-# it prints the same two numbers. Row 5 of `table` is *meow*, and row 0 is `<pad>`.
+# The same word, two vectors. **How was the second one computed?** Before you read on, change the line below until it
+# prints the same two numbers. Row 5 of `table` is *meow*, and row 0 is `<pad>`.
 
 # %%
 attempt = table[5]  # change this line
@@ -614,7 +613,7 @@ def meow_among_longer_and_longer_neighbours():
 # ## 6. What a bag forgets
 #
 # Back to our two sentences. Decide before you compute anything: do *the dog chased the cat* and *the cat chased the
-# dog* get the same vector? What about *she only eats pizza* and *only she eats pizza*? What about *ha* and *ha ha ha*?
+# dog* get the same vector? What about *she only eats pizza* and *only she eats pizza*? And *ha* and *ha ha ha*?
 #
 # ### Exercise 5 · Predict: which sentences look alike?
 # `words_in_a_bag.same_vector` · 2 points · about 10 minutes
@@ -654,8 +653,8 @@ check("words_in_a_bag.same_vector", hidden=True)
 
 # %% [markdown]
 # Lay the word vectors of a sentence end to end, like the steps of a walk. The end point is their sum. The two sentences
-# take different paths to **the same point**, since the order of addition doesn't matter. Divide the sum by five, and
-# you have the mean.
+# take different paths to **the same point**, since the order of addition doesn't matter. Divide by five, and you have
+# the mean.
 
 
 # %% tags=["demo"]
@@ -686,7 +685,7 @@ def two_walks_one_end():
 
 
 # %% [markdown]
-# Here is the bag: *how often* each word occurs. The first two rows are equal; the third has different counts.
+# Here is the bag itself: *how often* each word occurs. The first two rows are equal; the third has different counts.
 
 
 # %% tags=["demo"]
@@ -708,8 +707,9 @@ def bags_as_rows_of_counts():
 #
 # ## 7. A classifier
 #
-# The simplest text classifier has three parts: an embedding, mean pooling, and a linear layer that turns the mean into
-# one number for each class. These are the **logits**, and the class with the largest logit wins.
+# Now give the bag a chance. The simplest text classifier has three parts: an embedding, mean pooling, and a linear
+# layer that turns the mean into one number for each class. These are the **logits**, and the class with the largest
+# logit wins.
 #
 # $$\text{logits} = W\,\frac{1}{n}\sum_{j=1}^{n} w_j + b$$
 #
@@ -721,10 +721,10 @@ def bags_as_rows_of_counts():
 # ### Exercise 6 · A bag that learns
 # `words_in_a_bag.train_bag` · 4 points (3 for the values, 1 in double precision) · about 25 minutes
 #
-# Train the classifier. `bag_logits`, in the cell below, computes the classifier's logits. Copy the three parameters,
-# and use one `torch.optim.Adam` with the learning rate `rate`. Each row of `orders` is an epoch: it lists all examples
-# in that epoch's order. Cut it into batches of `batch_size`; the last one may be smaller. For each batch, take one step
-# on its mean cross-entropy.
+# Train the classifier. `bag_logits`, in the cell below, computes its logits. Copy the three parameters, and use one
+# `torch.optim.Adam` with the learning rate `rate`. Each row of `orders` is an epoch: it lists all examples in that
+# epoch's order. Cut it into batches of `batch_size`; the last one may be smaller. For each batch, take one step on its
+# mean cross-entropy.
 #
 # Return the trained parameters as a list and, for each epoch, the mean loss over its examples: record each batch's loss
 # before its step, and weight every example equally. (In a mean of the batch means, a small last batch would count too
@@ -838,8 +838,9 @@ check("words_in_a_bag.accuracy", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Is an accuracy of 90 % good? If nine out of ten emails are not spam, a program that answers *not spam* without looking
-# also reaches 90 %. Always ask for the **majority baseline**: the accuracy of always giving the most frequent answer.
+# Is an accuracy of 90% good? You can't tell. If nine out of ten emails are not spam, a program that answers *not spam*
+# without looking also reaches 90%. So always ask for the **majority baseline**: the accuracy of always giving the most
+# frequent answer.
 #
 # Be fair: take the most frequent answer in the *training* data, because you mustn't look at the test labels beforehand.
 # Measure the accuracy on the *test* set, as for any model.
@@ -887,8 +888,8 @@ check("words_in_a_bag.majority", hidden=True)
 #
 # - **Reviews.** *The film was lovely and the coffee was cold and the music was warm.* What is the **sentiment**: more praise
 #   than complaint (*positive*), or less (*negative*)? Two out of three reviews are positive.
-# - **Who chases whom.** *The dog chased the queen*, or *the queen chased the dog*. Is the animal the one that acts?
-#   Each sentence comes with its mirror image, so one answer is yes and one no.
+# - **Who chases whom.** *The dog chased the queen*, or *the queen chased the dog*. Does the animal do the acting? Each
+#   sentence comes with its mirror image, so one answer is yes and one no.
 
 # %%
 THINGS = ["film", "music", "food", "story", "hotel", "coffee", "room", "service"]
@@ -1008,7 +1009,7 @@ def how_many_epochs():
 # time is the cheapest cure. We use two epochs.
 
 # %% [markdown]
-# **Predict the accuracies** of all three tasks on the test set. For one task, you can say *exactly* what it will be.
+# **Predict the accuracies** of all three tasks on the test set. For one, you can say *exactly* what it will be.
 
 # %%
 my_accuracies = {"reviews": None, "who chases whom": None, "real reviews": None}  # in %
@@ -1069,7 +1070,7 @@ def three_tasks():
 # - On **real reviews**, the bag is far above the majority baseline, far from perfect, and better on its training set.
 #   That gap is **overfitting**: some of what it learned is true only of the training sentences.
 #
-# Now read the mistakes. Here are the six mistakes that the bag was surest of.
+# Now read the mistakes. Here are the six that the bag was surest of.
 
 
 # %% tags=["demo"]
@@ -1146,7 +1147,8 @@ def which_way_words_pull():
 
 
 # %% [markdown]
-# The bag found these words from the labels of whole sentences. For many tasks a bag is all you need, so try one first.
+# The bag found these words from the labels of whole sentences. For many tasks a bag is all you need, so try one before
+# you try a transformer.
 #
 # How large is the bag? Nearly all of its parameters are in the table. The table of section 3 has 30,522 rows; with
 # embeddings of length 128 and two classes, how many parameters are *not* in the table? Guess, then count: one weight
@@ -1163,7 +1165,7 @@ print(f"table {in_table:,}, weights {weights}, biases {biases}: {in_table + weig
 show.prediction("not in the table", outside_the_table, weights + biases)
 
 # %% [markdown]
-# When somebody calls a model large, ask which part is large.
+# So when somebody calls a model large, ask: which part of it?
 #
 # ### Exercise 9 · In your own words
 # `words_in_a_bag.told_apart` · 2 points, read by a person · about 10 minutes
@@ -1212,7 +1214,7 @@ show.prediction("not in the table", outside_the_table, weights + biases)
 # - **Padding**: words without meaning that make all sentences of a batch the same length.
 # - **Mask**: a boolean tensor, True at words and False at padding.
 # - **Bag of embeddings**: a model that sees only the mean of a sentence's embeddings.
-# - **Logits**: a model's numbers for the classes, before any softmax; the largest logit is its answer.
+# - **Logits**: a model's numbers for the classes, before any softmax; the largest one is its answer.
 # - **Parameters**: the numbers that a model learns.
 # - **Epoch**: one pass through all training examples.
 # - **Mini-batch**: the few examples of one step.
@@ -1227,5 +1229,5 @@ show.prediction("not in the table", outside_the_table, weights + biases)
 # ## What you have now
 #
 # You have a model, a fair way to judge it, and its two limits: **no context** (one vector for *station* in every
-# sentence) and **no order** (dog and cat). The transformer is the answer to both limits. Context comes in lesson 01,
-# where the other words of the sentence pull at *station*; order comes in lesson 03.
+# sentence) and **no order** (dog and cat). The transformer is the answer to both. Context comes in lesson 01, where the
+# other words of the sentence pull at *station*; order comes in lesson 03.

@@ -15,7 +15,8 @@
 # # Lesson 01 · Attention
 #
 # *The cat danced.* In German: *die Katze tanzte*. Suppose you have written *die Katze* and need the next word. Where in
-# the English sentence do you look? At *danced*: your eyes jump past *the* and *cat*, to the word that you need.
+# the English sentence do you look? At *danced*, of course: your eyes jump past *the* and *cat*, to the word that you
+# need.
 #
 # **Attention** is that jump of the eyes, written as arithmetic that a computer can learn. The transformer is built on
 # this one small idea: two matrix products, a division and a softmax. In this lesson, you write all of it, forward and
@@ -34,7 +35,7 @@
 # | 9 | a short answer, in words | 2 | 10 |
 #
 # **How this notebook works**, if you begin here: below each task is a cell for your answer and a cell that checks it,
-# as often as you like. Cells that plot with one of your functions wait for that function. Stuck? Each call of
+# as often as you like. Cells that plot with one of your functions wait for it. Stuck? Each call of
 # `hint("attention.contextual_embedding")` opens another hint. Once you have tried, `solution(...)` shows the answer and
 # explains it; `progress()` shows how far you have come. *The paper* is Vaswani et al. (2017), [*Attention Is All You
 # Need*](https://arxiv.org/abs/1706.03762).
@@ -64,7 +65,7 @@ torch.set_printoptions(precision=4, sci_mode=False)
 # ## 1. One word in its context
 #
 # You know a word by the company it keeps. An embedding table does not: as lesson 00 showed, it gives every word one
-# vector, whatever the sentence. In both of these sentences, *station* gets the same vector:
+# vector, whatever the sentence. In both of these sentences, *station* gets the same one:
 #
 # - The train slowly left the **station**.
 # - The radio **station** was playing old hits.
@@ -135,7 +136,7 @@ show.bars(
 
 # %% [markdown]
 # *Station* keeps about half of itself and takes a third from *train*. No rule says that trains matter more than
-# adverbs: the dot products decide.
+# adverbs; the dot products do.
 #
 # ### Exercise 1 · A word in its context
 # `attention.contextual_embedding` · 2 points · about 10 minutes
@@ -178,7 +179,7 @@ check("attention.contextual_embedding", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now put the word into its two sentences. The same vector goes in, and two different vectors come out.
+# Now put the word into its two sentences. The same vector goes in, and two different ones come out.
 
 
 # %% tags=["demo"]
@@ -322,9 +323,9 @@ def nearer_to_it_in_both():
 # First comes a distribution $\alpha$ over the items to look at, then the average weighted by it. Any similarity will
 # do; ours is the dot product.
 #
-# A model translates *The cat is on the chair.* into *Le chat est sur la chaise*, and the first French word looks back
-# at the seven source tokens (the period is one). The weights must sum to 1, or the result isn't an average: with
-# weights that sum to 0.8, the average of seven equal vectors would be a fifth too short.
+# Another cat: a model translates *The cat is on the chair.* into *Le chat est sur la chaise*, and the first French word
+# looks back at the seven source tokens (the period is one). The weights must sum to 1, or the result isn't an average:
+# with weights that sum to 0.8, the average of seven equal vectors would be a fifth too short.
 
 # %%
 source = ["The", "cat", "is", "on", "the", "chair", "."]
@@ -541,8 +542,8 @@ print("exp(89)   =", torch.tensor(89.0).exp().item(), " too large for float32")
 print("inf / inf =", (torch.tensor(89.0).exp() / torch.tensor(89.0).exp()).item())
 
 # %% [markdown]
-# A score of 89 is not unusual, and it would turn a whole row into `nan`. But a softmax doesn't change when you subtract
-# the same number $c$ from every score of a row, because the factor $e^{-c}$ cancels:
+# A score of 89 is not unusual, and it would turn a whole row into `nan`. The way out: a softmax doesn't change when you
+# subtract the same number $c$ from every score of a row, because the factor $e^{-c}$ cancels:
 #
 # $$\frac{e^{x_i - c}}{\sum_j e^{x_j - c}} = \frac{e^{-c}\, e^{x_i}}{e^{-c} \sum_j e^{x_j}}
 # = \frac{e^{x_i}}{\sum_j e^{x_j}} .$$
@@ -579,9 +580,9 @@ def attention_weights(scaled):
 # of the row is always safe: the largest exponent is 0, nothing overflows, and the sum is at least 1, so you never
 # divide by 0.
 #
-# One maximum for the whole tensor is not enough. In a row far below that maximum, all exponentials underflow to 0, and
-# the result is 0 / 0. The other usual mistake is a forgotten `keepdim=True`: with as many queries as keys, the division
-# still runs, but divides columns by the sums of rows.
+# One maximum for the whole tensor is not enough. In a row far below it, all exponentials underflow to 0, and the result
+# is 0 / 0. The other usual mistake is a forgotten `keepdim=True`: with as many queries as keys, the division still
+# runs, but divides columns by the sums of rows.
 
 # %% nbgrader={"grade": true, "grade_id": "attention-weights-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("attention.weights")
@@ -626,9 +627,9 @@ def worked_example_step_by_step():
 
 
 # %% [markdown]
-# Click on any cell, or move there with the arrow keys and press Enter: the cells that it was computed from light up.
-# Then try a common slip: divide by 3, the number of *keys*. Which matrices change, and does `alpha` still choose the
-# same words?
+# Where does each number come from? Click on any cell, or move there with the arrow keys and press Enter: the cells that
+# it was computed from light up. Then try a common slip: divide by 3, the number of *keys*. Which matrices change, and
+# does `alpha` still choose the same words?
 
 # %% tags=["demo"]
 show.attention_stepper()
@@ -651,7 +652,7 @@ show.attention_stepper()
 
 # %% [markdown] tags=["fine-print"]
 # The gradients of `q`, `k` and `v` are compared, so don't `detach` anything. Scores are moderate here; exercise 4 dealt
-# with large scores.
+# with large ones.
 
 
 # %% nbgrader={"grade": false, "grade_id": "attention-scaled_dot_product-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -688,7 +689,7 @@ check("attention.scaled_dot_product", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Torch has the same computation as one fused kernel. Your function should agree with it to nearly the last digit.
+# Torch has the same computation as one fused kernel. Yours should agree with it to nearly the last digit.
 
 
 # %% tags=["demo"]
@@ -712,7 +713,7 @@ show.query_explorer()
 # %% [markdown] tags=["slides"]
 # ### The slide, proofread
 #
-# S2 prints different numbers. Your numbers are right, and it is worth seeing exactly why the slide's are not.
+# S2 prints different numbers. Yours are right, and it is worth seeing exactly why the slide's are not.
 #
 # | step | right | printed on the slide |
 # |---|---|---|
@@ -739,7 +740,7 @@ print([[round(number, 4) for number in row] for row in reconstructed.tolist()])
 print("found it!" if torch.allclose(reconstructed, evidence, atol=1e-4) else "not yet")
 
 # %% [markdown] tags=["slides"]
-# Here is the whole chain, down to the last line of the table.
+# Got it? Then here is the whole chain, down to the last line of the table.
 
 # %% tags=["slides", "demo"]
 slide_scores = torch.tensor([[12.0, 3.75, -10.75], [-20.0, -11.5, 25.5]])
@@ -762,7 +763,7 @@ print("softmax(scores), never scaled\n", torch.softmax(slide_scores, dim=-1))
 print("softmax(scores / 2), S1's formula\n", torch.softmax(slide_scores / 2, dim=-1))
 
 # %% [markdown] tags=["slides"]
-# The slide has four slips, one on top of the other:
+# Four slips, one on top of the other:
 #
 # 1. **The divisor.** The printed `scaled` is `scores / 3`: divided by the number of *keys*, without a root.
 # 2. **The variable.** The slide's code reads `alpha = softmax(scores)`, which would skip the scaling altogether and give
@@ -779,7 +780,7 @@ print("softmax(scores / 2), S1's formula\n", torch.softmax(slide_scores / 2, dim
 # %% [markdown]
 # ## 4. Why divide by √d?
 #
-# In the tiny example above, a wrong divisor changes little: the same words win. What does a wrong divisor change at
+# In the tiny example above, a wrong divisor changes little: the same words win. What does it change at
 # $d_\text{head} = 64$?
 #
 # ### 4.1 The variance of a dot product
@@ -911,8 +912,8 @@ check("attention.softmax_jacobian", hidden=True)
 
 # %% [markdown]
 # The **norm** of $J$, the root of the sum of its squared entries, says how strongly a change in the scores can move the
-# weights. Look at the norm first for three equal scores and for the two rows of our example, *die* and *Katze*, and
-# then for random queries and sixteen random keys, as the dimension grows.
+# weights. Look at it first for three equal scores and for the two rows of our example, *die* and *Katze*, and then for
+# random queries and sixteen random keys, as the dimension grows.
 
 
 # %% tags=["demo"]

@@ -138,7 +138,7 @@ show.prediction("sees only the past", my_losses["sees only the past"], honest[-1
 
 # %% [markdown]
 # Without a mask, the loss is near 0 on pure noise. The average attention weights of both models show why. The cheat's
-# row 0 attends to column 1, row 1 to column 2, and so on: always one column to the right, to the answer.
+# row 0 attends to column 1, row 1 to column 2, and so on: always one to the right, to the answer.
 
 # %% tags=["demo"]
 positions = [str(index) for index in range(LENGTH)]
@@ -175,7 +175,7 @@ show.matrices(
 # **lower** triangle, diagonal included.
 #
 # Others write masks differently. A mask may be **additive**: 0 where a query may attend and $-\infty$ where it may not,
-# to be added to the scores. In some PyTorch modules, True means "may **not** attend". Read the documentation.
+# to be added to the scores. In some PyTorch modules, True means "may **not** attend". Read the documentation each time.
 
 # %% [markdown] tags=["slides"]
 # S2's decoder reads this sentence (its slides spell the verb *tantze*; it is *tanzte*, from *tanzen*). S0 uses PyTorch's
@@ -282,8 +282,8 @@ show.prediction("leaked by <s>", leaked_by_the_first_token, 100 * wrong_alpha[0,
 
 # %% [markdown]
 # **A score of 0 is not a weight of 0.** The softmax turns 0 into $e^0 = 1$, which gets an ordinary weight. The token
-# `<s>` spends 42 % of its attention on tokens that it mustn't see. If the allowed scores are negative, the forbidden
-# zeros are even the *largest* scores in the row.
+# `<s>` spends 42% of its attention on tokens that it mustn't see. It gets worse: if the allowed scores are negative,
+# the forbidden zeros are the *largest* scores in the row.
 #
 # To get a weight of 0 out of a softmax, put in $-\infty$, because $e^{-\infty} = 0$.
 
@@ -434,7 +434,7 @@ def three_ways_compared():
 # -1 & 5.5 & -1 & 13 \end{pmatrix}$$
 #
 # The scores are symmetric: without projections, *die* scores *Katze* exactly as *Katze* scores *die*. Divided by
-# $\sqrt 2$, the scores are:
+# $\sqrt 2$, they are:
 #
 # $$\text{scaled} = \begin{pmatrix}
 # 1.4142 & -2.4749 & 4.9497 & -0.7071 \\
@@ -620,8 +620,8 @@ def leak_test(model, x):
 # %% [markdown] tags=["reason"]
 # Change one token at a time, on a fresh copy; otherwise the changes pile up, and a difference is blamed on the wrong
 # token. The new vector is random: doubling a token of zeros changes nothing, and a model that ignores one component
-# doesn't notice a change in it. An output has changed if any of its numbers has changed. Rows are outputs and columns
-# are inputs, so you read the result like a mask; it says what a model does, while the mask says what it should do.
+# doesn't notice a change in it. An output has changed if any of its numbers has. Rows are outputs and columns are
+# inputs, so you read the result like a mask; it says what a model does, while the mask says what it should do.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-leak_test-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("masking.leak_test")
@@ -692,7 +692,7 @@ show.mask_painter(tokens, x_b, torch.tensor([-5.0, 1.0]))
 # `masking.why_decoder` · 2 points, read by a person · about 10 minutes
 #
 # Why does the decoder's self-attention need a causal mask in training, and why doesn't the encoder's? And would the
-# cross-attention from German queries to English keys need a causal mask? Write three to six sentences.
+# cross-attention from German queries to English keys need one? Write three to six sentences.
 #
 # Learning on your own? Once you have written yours,
 # `solution("masking.why_decoder")` in a new cell shows one good answer and what earns points.
@@ -716,7 +716,7 @@ show.mask_painter(tokens, x_b, torch.tensor([-5.0, 1.0]))
 # ### 5.1 Padding
 #
 # Training rarely uses one sentence at a time. A **batch** is a single tensor `[batch, tokens, d_model]`, so all its
-# sentences must have the same length, and short sentences are filled up with a **padding** token.
+# sentences must have the same length, and short ones are filled up with a **padding** token.
 
 # %% [markdown] tags=["slides"]
 # S2 says that transformers don't need inputs of matching size or padding. That is true for one sentence at a time; a batch
@@ -860,10 +860,9 @@ def packed_mask(ids, end):
 
 # %% [markdown] tags=["reason"]
 # A token's document number is the number of ends before it. `cumsum` counts the token itself as well, which would put
-# an end into the next document; so subtract the token itself. Two tokens are in the same document if their numbers are
-# equal, and comparing a column with a row gives the whole table. Then comes the causal rule, the same for all rows.
-# Without the first rule, a model learns to look for its topic in another text; without the causal rule, it reads its
-# answers.
+# an end into the next document; so subtract it again. Two tokens are in the same document if their numbers are equal,
+# and comparing a column with a row gives the whole table. Then comes the causal rule, the same for all rows. Without
+# the first rule, a model learns to look for its topic in another text; without the causal rule, it reads its answers.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-packed_mask-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("masking.packed_mask")
@@ -961,9 +960,9 @@ check("masking.attention_pooling", hidden=True)
 
 # %% [markdown]
 # To see the layer learn, give it a task in which most tokens are noise. Every sentence has between 3 and 10 tokens.
-# Exactly one token, at a random position, is a *signal*: one dimension marks it, and another says whether the answer is
-# yes or no. A plain mean blurs the signal; a query can learn to find it. How often will each method be right? Guessing
-# is right half the time.
+# Exactly one, at a random position, is a *signal*: one dimension marks it, and another says whether the answer is yes
+# or no. A plain mean blurs the signal; a query can learn to find it. How often will each method be right? Guessing is
+# right half the time.
 
 # %%
 my_pooling = {"mean": None, "attention": None}  # in %
@@ -1055,5 +1054,5 @@ def pooling_learns_where_to_look():
 # leaks, and a layer that learns where to look.
 #
 # Here is one question to take with you. Shuffle the tokens of a sentence: what happens to the outputs of
-# self-attention, with a mask and without? Decide before you open lesson 03, which begins with that question. In lesson
-# 04, several heads attend at once, and lesson 05 puts encoder and decoder together.
+# self-attention, with a mask and without? Make up your mind before you open lesson 03, which begins with that question.
+# In lesson 04, several heads attend at once, and lesson 05 puts encoder and decoder together.

@@ -119,4 +119,4 @@ def test_the_second_slide_proofread() -> None:
 
 def test_multiplied_scores_leak_as_much_as_the_text_says() -> None:
     leak = torch.softmax(B.scaled * MASK, dim=-1)[0, 1:].sum().item()
-    assert f"spends {100 * leak:.0f} % of its attention" in " ".join(text("02_masking").split())
+    assert f"spends {100 * leak:.0f}% of its attention" in " ".join(text("02_masking").split())

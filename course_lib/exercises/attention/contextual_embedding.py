@@ -109,14 +109,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "divided_by_their_sum",
-            "Your answer divides the dot products by their sum, but some can be negative. Apply exp to each dot "
-            "product first: that makes it a softmax.",
+            "Your answer divides the dot products by their sum, but some can be negative. Apply exp to each one first: "
+            "that makes it a softmax.",
             _slip((_WEIGHTS, "scores / scores.sum()")),
         ),
         Misconception(
             "divided_by_number_of_words",
-            "Your answer averages the weighted words, or divides by their number. Sum the weighted words: the weights "
-            "already sum to 1.",
+            "Your answer averages the weighted words, or divides by their number. Sum them: the weights already sum to "
+            "1.",
             _slip((_WEIGHTS, "torch.softmax(scores, dim=0) / len(scores)")),
         ),
         Misconception(
@@ -127,8 +127,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "scaled_too_early",
-            "Your answer divides the dot products by √d_model. Scaling comes later in this lesson: here, take the "
-            "softmax of the dot products themselves.",
+            "Your answer divides the dot products by √d_model. That comes later in this lesson: here, take the softmax "
+            "of the dot products themselves.",
             _slip(("    weights", "    scores = scores / embeddings.shape[1] ** 0.5\n    weights")),
         ),
         Misconception(
@@ -137,8 +137,8 @@ EXERCISE = Exercise(
             _slip(("[position]", "[position - 1]")),
         ),
         *alike(
-            "Your answer leaves the word itself out of the average. Include the word, weighted by its dot product "
-            "with itself.",
+            "Your answer leaves the word itself out of the average. Include it, weighted by its dot product with "
+            "itself.",
             itself_left_out=_slip(
                 ("embeddings @ word", "(embeddings @ word).index_fill(0, torch.tensor(position), -torch.inf)")
             ),

@@ -79,7 +79,7 @@ EXERCISE = Exercise(
             "outline",
             "Multiply `q` and `k` elementwise, `[samples, d_head]`.\n"
             "Sum over the components: one dot product for each sample, `[samples]`.\n"
-            "Take the variance of these numbers. In torch, the variance is unbiased by default.",
+            "Take the variance of these numbers. In torch, it is unbiased by default.",
             answers=("biased", "standard_deviation", "mean_of_products"),
         ),
     ),
@@ -108,8 +108,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "products_not_summed",
-            "Your answer uses the products of single components. Sum the products over d_head first, to get one dot "
-            "product per sample.",
+            "Your answer uses the products of single components. Sum them over d_head first, to get one dot product "
+            "per sample.",
             _slip((_DOTS, "q * k")),
         ),
         Misconception(
@@ -120,8 +120,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "sum_of_variances",
-            "Your answer sums the variances of the components, as if they were uncorrelated. In a sample they are "
-            "never quite uncorrelated: take the variance of the dot products.",
+            "Your answer sums the variances of the components, as if they were uncorrelated. In a sample they never "
+            "quite are: take the variance of the dot products.",
             lambda q, k: (q * k).var(dim=0).sum(),
         ),
         Misconception(
@@ -136,8 +136,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "already_scaled",
-            "Your answer divides the dot products by √d_head. Measure the unscaled dot products: you want to see how "
-            "fast they grow.",
+            "Your answer divides the dot products by √d_head. Measure them unscaled: you want to see how fast they "
+            "grow.",
             _slip((_DOTS, "(q * k).sum(dim=-1) / q.shape[-1] ** 0.5")),
         ),
         Misconception(

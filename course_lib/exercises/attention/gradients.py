@@ -163,7 +163,7 @@ EXERCISE = Exercise(
                 ("of_alpha).sum(dim=-1", "of_alpha).sum(dim=-2"),
             ),
             softmax_over_queries=(
-                "Your answer takes the softmax over the queries (dim=-2). Take the softmax over the keys, dim=-1.",
+                "Your answer takes the softmax over the queries (dim=-2). Take it over the keys, dim=-1.",
                 ("softmax(scaled, dim=-1", "softmax(scaled, dim=-2"),
             ),
             alpha_not_transposed=(

@@ -90,7 +90,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "softmax_too_early",
-            "Your answer takes a softmax. The softmax is the next step: here, only divide.",
+            "Your answer takes a softmax. That is the next step: here, only divide.",
             _slip(("return scaled", "return torch.softmax(scaled, dim=-1)")),
         ),
     ),

@@ -116,12 +116,11 @@ EXERCISE = Exercise(
         *wrong_divisors(_attended),
         *_slips(
             unscaled_softmax=(
-                "Your answer takes the softmax of the unscaled scores. Divide the scores by √d_head first.",
+                "Your answer takes the softmax of the unscaled scores. Divide them by √d_head first.",
                 (" / math.sqrt(d_head)", ""),
             ),
             multiplied=(
-                "Your answer multiplies the scores by √d_head. Divide by √d_head, so that the softmax doesn't "
-                "saturate.",
+                "Your answer multiplies the scores by √d_head. Divide by it, so that the softmax doesn't saturate.",
                 ("scores / ", "scores * "),
             ),
             no_softmax=(
@@ -129,7 +128,7 @@ EXERCISE = Exercise(
                 (_SOFTMAX, "scaled"),
             ),
             softmax_over_queries=(
-                "Your answer takes the softmax over the queries (dim=-2). Take the softmax over the keys: dim=-1.",
+                "Your answer takes the softmax over the queries (dim=-2). Take it over the keys: dim=-1.",
                 ("dim=-1", "dim=-2"),
             ),
             keys_as_values=(
@@ -137,7 +136,7 @@ EXERCISE = Exercise(
                 ("@ v", "@ k"),
             ),
             values_as_keys=(
-                "Your answer compares the queries with the values. Compare the queries with the keys: q @ k.mT.",
+                "Your answer compares the queries with the values. Compare them with the keys: q @ k.mT.",
                 ("k.mT", "v.mT"),
             ),
             keys_ask=(
@@ -157,7 +156,7 @@ EXERCISE = Exercise(
                 ("return out", "return out.detach()"),
             ),
             weights_returned=(
-                "Your answer returns the weights. Multiply the weights by the values: weights @ v.",
+                "Your answer returns the weights. Multiply them by the values: weights @ v.",
                 (" @ v", ""),
             ),
         ),

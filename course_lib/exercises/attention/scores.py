@@ -98,7 +98,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "softmax_too_early",
-            "Your answer takes a softmax. The softmax comes later: return the dot products.",
+            "Your answer takes a softmax. That comes later: return the dot products.",
             _slip((" scores\n", " torch.softmax(scores, dim=-1)\n")),
         ),
         Misconception(
@@ -117,8 +117,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "queries_with_queries",
-            "Your answer compares the queries with each other, [..., queries, queries]. Compare the queries with the "
-            "keys.",
+            "Your answer compares the queries with each other, [..., queries, queries]. Compare them with the keys.",
             _slip(("q @ k.mT", "q @ q.mT")),
         ),
         Misconception(

@@ -62,7 +62,7 @@ def wrong_transposes(right: Callable[..., Tensor]) -> tuple[Misconception, ...]:
         Misconception(
             "all_dimensions_reversed",
             "Your answer reverses all dimensions of k, as k.T does, which is wrong for a batch. Swap only the last "
-            "two dimensions: k.transpose(-2, -1).",
+            "two: k.transpose(-2, -1).",
             Edited(right, ("k.mT", "k.permute(*reversed(range(k.ndim)))")),
         ),
         Misconception(

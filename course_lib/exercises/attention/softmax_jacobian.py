@@ -78,7 +78,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "The weights of a row share one sum, so each score affects all of them: the derivative is a matrix. The "
+            "The weights of a row share one sum, so each score affects all of them: the derivative is a matrix. Its "
             "diagonal says how a weight reacts to its own score; the other entries say how it reacts to other scores.",
         ),
         Hint(
@@ -98,7 +98,7 @@ EXERCISE = Exercise(
         Misconception(
             "zero_off_the_diagonal",
             "Your answer is 0 off the diagonal, as for a sigmoid. The weights sum to 1, so raising one score lowers "
-            "the other weights: put -alpha_i alpha_j off the diagonal.",
+            "the other weights: put -alpha_i alpha_j there.",
             _slip(("return jacobian", "return torch.diag_embed(jacobian.diagonal(dim1=-2, dim2=-1))")),
         ),
         Misconception(
@@ -120,8 +120,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "plus_instead_of_minus",
-            "Your answer adds alpha_i alpha_j. Subtract that product: raising one score takes weight away from the "
-            "other keys.",
+            "Your answer adds alpha_i alpha_j. Subtract it: raising one score takes weight away from the other keys.",
             _slip(("- product", "+ product")),
         ),
         Misconception(

@@ -99,7 +99,7 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Find the largest score of each row: take the maximum over the last dimension, keeping the dimension.\n"
-            "Subtract that score from the row and take `exp`.\n"
+            "Subtract it from the row and take `exp`.\n"
             "Sum each row, keeping the dimension.\n"
             "Divide.",
         ),
@@ -112,8 +112,8 @@ EXERCISE = Exercise(
                 ("scaled - largest", "scaled"),
             ),
             one_maximum_for_all_rows=(
-                "Your answer subtracts one maximum from all rows. A row far below that maximum becomes all 0, and its "
-                "weights are NaN. Subtract each row's own largest score (dim=-1, keepdim=True).",
+                "Your answer subtracts one maximum from all rows. A row far below it becomes all 0, and its weights "
+                "are NaN. Subtract each row's own largest score (dim=-1, keepdim=True).",
                 (_LARGEST, "scaled.max()"),
             ),
             nan_to_zero=(
@@ -144,7 +144,7 @@ EXERCISE = Exercise(
             ),
             too_little_subtracted=(
                 "Your answer subtracts less than each row's largest score (its mean or minimum, for example), so a "
-                "score far above that still overflows. Subtract the largest score: then no exp is larger than 1.",
+                "score far above that still overflows. Subtract the largest: then no exp is larger than 1.",
                 (_LARGEST, "scaled.mean(dim=-1, keepdim=True)"),
             ),
             maximum_without_keepdim=(
@@ -153,8 +153,8 @@ EXERCISE = Exercise(
                 (_LARGEST, "scaled.amax(dim=-1)"),
             ),
             small_number_added_1e_8=(
-                "Your answer adds a small number to the sum, so the weights don't quite sum to 1. You don't need that "
-                "number: once you subtract the row's largest score, the sum is at least 1.",
+                "Your answer adds a small number to the sum, so the weights don't quite sum to 1. You don't need it: "
+                "once you subtract the row's largest score, the sum is at least 1.",
                 (_SUM, f"{_SUM} + 1e-8"),
             ),
         ),

@@ -137,12 +137,11 @@ EXERCISE = Exercise(
         *wrong_attention(_Pooling, "padding positions", ignored="padding_counted"),
         *_slips(
             not_scaled=(
-                "Your answer takes the softmax of the unscaled dot products. Divide the dot products by √d_model "
-                "first.",
+                "Your answer takes the softmax of the unscaled dot products. Divide them by √d_model first.",
                 (" / math.sqrt(x.shape[-1])", ""),
             ),
             softmax_over_the_batch=(
-                "Your answer takes the softmax over the batch (dim=0). Take the softmax over the tokens: dim=-1.",
+                "Your answer takes the softmax over the batch (dim=0). Take it over the tokens: dim=-1.",
                 (SOFTMAX, "torch.softmax(masked, dim=0)"),
             ),
             weighted_mean=(
@@ -169,8 +168,7 @@ EXERCISE = Exercise(
         *_slips(
             paired=False,
             mean_pooling=(
-                "Your answer is the plain mean of the tokens. Weight the tokens by a softmax of their scores with the "
-                "query.",
+                "Your answer is the plain mean of the tokens. Weight them by a softmax of their scores with the query.",
                 (SOFTMAX, "mask.to(x.dtype) / mask.sum(dim=-1, keepdim=True)"),
             ),
             mean_pooling_with_padding=(
@@ -182,7 +180,7 @@ EXERCISE = Exercise(
                 ("        scaled =", "        mask = mask & (x != 0).any(dim=-1)\n        scaled ="),
             ),
             weights_returned=(
-                "Your answer returns the weights. Average the tokens with these weights: sum alpha times x.",
+                "Your answer returns the weights. Average the tokens with them: sum alpha times x.",
                 (_AVERAGED, "alpha"),
             ),
             first_words_counted=(

@@ -112,7 +112,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "two_words",
-            "Your mask allows each token only itself and the token before it. Allow everything before it: the whole "
+            "Your mask allows each token only itself and the one before it. Allow everything before it: the whole "
             "lower triangle.",
             _slip(("ones.tril()", "ones.tril().triu(-1)")),
         ),

@@ -115,7 +115,7 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "Changing token j fills column j of the result: `[tokens]`, one entry per output. An output is a row of "
-            "`d_model` numbers. If a single number differs, the output has changed.",
+            "`d_model` numbers. If a single one differs, the output has changed.",
             answers=("transposed", "all_components", "first_component", "itself_left_out"),
         ),
         Hint(
@@ -145,7 +145,7 @@ EXERCISE = Exercise(
                 (_DIFFERS, "differs.all(dim=-1)"),
             ),
             inverted=(
-                "Your result is True where nothing changes. Make the result True where an output sees the token.",
+                "Your result is True where nothing changes. Make it True where an output sees the token.",
                 ("return seen", "return ~seen"),
             ),
             numbers=(
@@ -160,13 +160,13 @@ EXERCISE = Exercise(
                 (_OTHER, "0"),
             ),
             one_component_changed=(
-                "Your answer changes one component of each token, and a model may not look at that component. Replace "
-                "the whole vector.",
+                "Your answer changes one component of each token, and a model may not look at that one. Replace the "
+                "whole vector.",
                 ("changed[token] = torch.randn(x.shape[1])", "changed[token, 0] += 1"),
             ),
             first_component=(
-                "Your answer compares only the first component of each output. Compare all components: one difference "
-                "anywhere is enough.",
+                "Your answer compares only the first component of each output. Compare all: one difference anywhere is "
+                "enough.",
                 (_DIFFERS, "differs[:, 0]"),
             ),
             all_tokens_changed=(

@@ -102,8 +102,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Compute scores, scaled, masked, alpha and out, in this order. `x` holds the queries, keys and values at "
-            "once.",
+            "Compute, in this order: scores, scaled, masked, alpha, out. `x` is queries, keys and values at once.",
         ),
         Hint(
             "outline",
@@ -155,7 +154,7 @@ EXERCISE = Exercise(
                 ("alpha @ x", "alpha * mask / (alpha * mask).sum(dim=-1, keepdim=True) @ x"),
             ),
             always_causal=(
-                "Your answer ignores the given mask and uses a causal mask. Use the argument: it can be any mask.",
+                "Your answer ignores the given mask and uses a causal one. Use the argument: it can be any mask.",
                 (
                     "    scores =",
                     "    mask = torch.ones(x.shape[-2], x.shape[-2], dtype=torch.bool).tril()\n    scores =",
@@ -163,7 +162,7 @@ EXERCISE = Exercise(
             ),
             keys_as_rows=(KEYS_AS_ROWS, ("    scores =", "    mask = mask.mT\n    scores =")),
             weights_returned=(
-                "Your answer returns the weights. Average the tokens with those weights: alpha @ x.",
+                "Your answer returns the weights. Average the tokens with them: alpha @ x.",
                 ("alpha @ x", "alpha"),
             ),
             no_gradients=(

@@ -125,7 +125,7 @@ EXERCISE = Exercise(
             "Get the lowest finite number of the scores' dtype from `torch.finfo`.\n"
             "Fill a copy of the scores with that number where the mask is False.\n"
             "Take the softmax over the keys. A row that allows nothing comes out uniform.\n"
-            "Multiply by the mask: that row becomes 0, and other rows don't change.",
+            "Multiply by the mask: that row becomes 0, and the others don't change.",
             answers=(
                 *("nan_where_nothing_is_allowed", "nan_repaired_afterwards", "zero_times_infinity", "exp_overflows"),
                 *("uniform_where_nothing_is_allowed", "uniform_by_addition_where_nothing_is_allowed"),
@@ -168,7 +168,7 @@ EXERCISE = Exercise(
                 (_BEFORE, f"    mask = torch.ones(scaled.shape[-2:], dtype=torch.bool).tril()\n{_BEFORE}"),
             ),
             scaled_again=(
-                "Your answer scales the scores again. The scores are already scaled: use them directly.",
+                "Your answer scales the scores again. They are already scaled: use them directly.",
                 (_BEFORE, f"    scaled = scaled / scaled.shape[-1] ** 0.5\n{_BEFORE}"),
             ),
         ),

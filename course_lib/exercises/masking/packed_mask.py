@@ -116,7 +116,7 @@ EXERCISE = Exercise(
             "itself, so subtract 1 where the token is an end.\n"
             "Compare the documents of all queries with those of all keys.\n"
             "Make a causal mask on the device of the ids.\n"
-            "Allow a key only where both masks allow it.",
+            "Allow a key only where both masks do.",
             answers=("both_directions", "only_causal", "either_is_enough"),
         ),
     ),

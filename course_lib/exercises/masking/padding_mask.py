@@ -139,8 +139,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "as_wide_as_the_longest",
-            "Your mask is only as wide as the longest sequence of the batch. Give the mask max_length columns, even "
-            "if no sequence is that long.",
+            "Your mask is only as wide as the longest sequence of the batch. Give it max_length columns, even if no "
+            "sequence is that long.",
             _slip(("arange(max_length,", "arange(int(lengths.max()),")),
         ),
         *wrong_dtypes(_compared),

@@ -143,8 +143,8 @@ def wrong_dimensions(right: Callable[..., Any]) -> tuple[Misconception, ...]:
     return (
         Misconception(
             "softmax_over_queries",
-            "Your answer takes the softmax over the queries (dim=-2). Take the softmax over the keys, dim=-1, so that "
-            "each row sums to 1.",
+            "Your answer takes the softmax over the queries (dim=-2). Take it over the keys, dim=-1, so that each row "
+            "sums to 1.",
             Edited(right, (SOFTMAX, "torch.softmax(masked, dim=-2)")),
         ),
         Misconception(

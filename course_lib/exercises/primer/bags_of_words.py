@@ -128,7 +128,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "counted_from_one",
-            "Your answer counts ids from 1. Ids start at 0: torch.arange(vocab_size).",
+            "Your answer counts ids from 1. They start at 0: torch.arange(vocab_size).",
             _slip(("arange(vocab_size)", "arange(1, vocab_size + 1)")),
         ),
         Misconception(

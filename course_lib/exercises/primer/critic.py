@@ -132,13 +132,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "relu_at_the_end",
-            "Your answer applies the ReLU after the second layer, so no logit can be negative. Put the ReLU between "
-            "the two layers.",
+            "Your answer applies the ReLU after the second layer, so no logit can be negative. Put it between the two "
+            "layers.",
             _slip((_RELU, "first"), ("return logits", "return torch.relu(logits)")),
         ),
         Misconception(
             "relu_twice",
-            "Your answer applies a second ReLU after the last layer, so no logit can be negative. Use only one ReLU, "
+            "Your answer applies a second ReLU after the last layer, so no logit can be negative. Use only one, "
             "between the layers.",
             _slip(("return logits", "return torch.relu(logits)")),
         ),

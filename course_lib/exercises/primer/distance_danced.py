@@ -74,8 +74,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "A step is a cat's position now minus its position one beat earlier. Two slices give you all of these "
-            "positions: every beat but the first, and every beat but the last.",
+            "A step is a cat's position now minus its position one beat earlier. Two slices give you both: every beat "
+            "but the first, and every beat but the last.",
         ),
         Hint(
             "shapes",
@@ -86,7 +86,7 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Take all positions but the first, and subtract all positions but the last.\n"
-            "Square the steps, sum over the two coordinates, and take the root. You get one length for each step.\n"
+            "Square the steps, sum over the two coordinates, and take the root: one length for each step.\n"
             "Sum the lengths over the beats.",
             answers=("end_minus_start", "no_root", "coordinates_added"),
         ),
@@ -105,8 +105,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "root_at_the_end",
-            "Your answer adds up all the squares and then takes one root. Take the root for each step, then add up "
-            "the roots.",
+            "Your answer adds up all the squares and then takes one root. Take the root for each step, then sum.",
             _slip((_LENGTHS, "steps.square().sum(dim=-1)"), (_TOTAL, "lengths.sum(dim=1).sqrt()"), paired=False),
         ),
         Misconception(

@@ -75,8 +75,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "dimension_kept",
-            "Your answer has shape [sentences, 1, d_model]: the slice -1: keeps the dimension of the words. Index "
-            "with a plain -1.",
+            "Your answer has shape [sentences, 1, d_model]: the slice -1: keeps the dimension. Index with a plain -1.",
             lambda x: x[:, -1:],
         ),
         Misconception(
@@ -92,12 +91,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "mean_of_the_words",
-            "Your answer averages the words of each sentence. Take only the last word.",
+            "Your answer averages the words of each sentence. Take only the last one.",
             lambda x: x.mean(dim=1),
         ),
         Misconception(
             "sum_of_the_words",
-            "Your answer adds up the words of each sentence. Take only the last word.",
+            "Your answer adds up the words of each sentence. Take only the last one.",
             lambda x: x.sum(dim=1),
         ),
         Misconception(

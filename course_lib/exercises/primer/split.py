@@ -90,7 +90,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "`order` is a shuffled list of example numbers. Index both `x` and the labels with `order`, so that each "
+            "`order` is a shuffled list of example numbers. Index both `x` and the labels with it, so that each "
             "example keeps its label. Then cut both at the same position.",
         ),
         Hint(

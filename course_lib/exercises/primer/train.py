@@ -164,8 +164,8 @@ EXERCISE = Exercise(
                 ("optimizer.step()", "pass"),
             ),
             new_optimizer_at_every_step=(
-                "Your answer makes a new optimizer at every step, so Adam forgets all earlier steps. Make one "
-                "optimizer before the loop.",
+                "Your answer makes a new optimizer at every step, so Adam forgets all earlier steps. Make one before "
+                "the loop.",
                 ("optimizer.step()", f"{_OPTIMIZER}.step()"),
             ),
             losses_summed=(
@@ -178,7 +178,7 @@ EXERCISE = Exercise(
                 ("torch.stack(losses)", "[float(loss) for loss in losses]"),
             ),
             one_step=(
-                "Your answer returns after one step: is the return inside the loop? Move the return after the loop.",
+                "Your answer returns after one step: is the return inside the loop? Move it after the loop.",
                 ("range(steps)", "range(1)"),
             ),
             uphill=(

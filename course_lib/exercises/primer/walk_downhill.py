@@ -95,18 +95,18 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "uphill",
-            "Your answer adds the gradient, so the path goes uphill. Subtract it.",
+            "Your answer adds the gradient, so it walks uphill. Subtract it.",
             _slip((_STEP, "w + rate * slope")),
         ),
         Misconception(
             "rate_left_out",
-            "Your answer subtracts the whole gradient. Multiply the gradient by the rate first.",
+            "Your answer subtracts the whole gradient. Multiply it by the rate first.",
             _slip((_STEP, "w - slope")),
         ),
         Misconception(
             "gradient_of_the_start",
-            "Your answer computes the gradient once, at the start, and uses it for every step. Compute the gradient "
-            "again at each new position.",
+            "Your answer computes the gradient once, at the start, and uses it for every step. Compute it again at "
+            "each new position.",
             _slip(("gradient(w)", "gradient(start)")),
         ),
         Misconception(
@@ -149,7 +149,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "list",
-            "Your answer is a list of tensors. Turn the list into one tensor with torch.stack.",
+            "Your answer is a list of tensors. Turn it into one tensor with torch.stack.",
             _slip(("torch.stack(path)", "path")),
         ),
         Misconception(

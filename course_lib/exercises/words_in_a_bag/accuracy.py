@@ -74,8 +74,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Comparing two tensors with `==` gives booleans. Convert the booleans to floats, zeros and ones: their "
-            "mean is the share of matches.",
+            "Comparing two tensors with `==` gives booleans. Convert them to floats, zeros and ones: their mean is the "
+            "share of matches.",
         ),
     ),
     misconceptions=(
@@ -114,7 +114,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "error_rate",
-            "Your answer is the share of wrong predictions. Return the share of correct predictions.",
+            "Your answer is the share of wrong predictions. Return the share of correct ones.",
             _slip(("==", "!=")),
         ),
         Misconception(
@@ -130,14 +130,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "over_the_examples",
-            "Your answer takes the argmax over the examples (dim=0). Take the argmax over the classes, once per "
-            "example: dim=-1.",
+            "Your answer takes the argmax over the examples (dim=0). Take it over the classes, once per example: "
+            "dim=-1.",
             _slip(("dim=-1", "dim=0")),
         ),
         Misconception(
             "one_argmax_for_all",
-            "Your answer takes one argmax of the whole table, as argmax() without a dimension does. Take one argmax "
-            "per example, over the classes: argmax(dim=-1).",
+            "Your answer takes one argmax of the whole table, as argmax() without a dimension does. Take one per "
+            "example, over the classes: argmax(dim=-1).",
             _slip(("dim=-1", "")),
         ),
         Misconception(
@@ -164,7 +164,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "double_precision",
-            "Your answer is in double precision, float64. Convert the result to float32 with .float().",
+            "Your answer is in double precision, float64. Convert it to float32 with .float().",
             _slip((".float()", ".double()")),
         ),
     ),

@@ -141,7 +141,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "raw_words",
-            "Your answer compares the target with unscaled vectors. Compare the target with vectors of length 1.",
+            "Your answer compares the target with unscaled vectors. Compare it with vectors of length 1.",
             _lone(("unit @ target", "table @ target")),
         ),
         Misconception(
@@ -168,7 +168,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "c_subtracted",
-            "Your answer subtracts c. Add c, because the step b - a starts there: b - a + c.",
+            "Your answer subtracts c. Add it, because the step b - a starts there: b - a + c.",
             _lone(("+ unit[k]", "- unit[k]")),
         ),
         Misconception(

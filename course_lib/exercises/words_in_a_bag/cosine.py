@@ -88,8 +88,8 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "dot_product",
-            "Your answer is the dot product alone, so longer vectors score higher. Divide the dot product by both "
-            "lengths, |a| and |b|.",
+            "Your answer is the dot product alone, so longer vectors score higher. Divide it by both lengths, |a| and "
+            "|b|.",
             _slip((" / (lengths * lengths[i])", "")),
         ),
         Misconception(
@@ -146,7 +146,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "counted_from_one",
-            "Your answer compares words with the word before word i. Words are numbered from 0: use table[i].",
+            "Your answer compares every word with the word before word i. Words are numbered from 0: use table[i].",
             _slip(("    lengths", "    i = i - 1\n    lengths")),
         ),
         Misconception(

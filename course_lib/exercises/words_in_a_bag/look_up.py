@@ -72,8 +72,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "Each index becomes a row, so `[..., words]` turns into `[..., words, d_model]`. You need no loop over "
-            "the batch.",
+            "Each index becomes a row, so `[..., words]` turns into `[..., words, d_model]`. A batch needs no loop.",
             answers=("transposed",),
         ),
     ),

@@ -96,7 +96,7 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "`torch.bincount` counts how often 0, 1, 2, ... occur among labels. Always predict the index of the "
-            "largest count. Use only the training labels to find that label.",
+            "largest count. Use only the training labels to find it.",
         ),
     ),
     misconceptions=(
@@ -114,8 +114,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "share_in_training",
-            "Your answer measures the accuracy on the training labels. Measure the accuracy on the test labels, as "
-            "for any other model.",
+            "Your answer measures the accuracy on the training labels. Measure it on the test labels, as for any other "
+            "model.",
             _slip(("(test_labels ==", "(training_labels ==")),
         ),
         Misconception(
@@ -139,7 +139,7 @@ EXERCISE = Exercise(
         Misconception(
             "place_among_the_labels",
             "Your answer uses an index into the list of distinct labels, not the label itself. The two differ when a "
-            "label is missing: torch.unique also returns the labels, so take the label at that index.",
+            "label is missing: torch.unique also returns the labels, so take the one at that index.",
             _slip(
                 ("torch.bincount(training_labels).argmax()", "training_labels.unique(return_counts=True)[1].argmax()")
             ),
@@ -157,18 +157,18 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "least_frequent",
-            "Your answer predicts the least frequent label. Predict the most frequent label.",
+            "Your answer predicts the least frequent label. Predict the most frequent one.",
             _slip(("argmax", "argmin")),
         ),
         Misconception(
             "the_label_itself",
-            "Your answer is the most frequent label. Return how often that label is right on the test set, a share "
-            "from 0 to 1.",
+            "Your answer is the most frequent label. Return how often it is right on the test set, a share from 0 to "
+            "1.",
             _slip(("test_labels ==", ""), (".float().mean()", "")),
         ),
         Misconception(
             "number_of_right_ones",
-            "Your answer is the number of correct predictions. Divide that number by the number of test labels.",
+            "Your answer is the number of correct predictions. Divide it by the number of test labels.",
             _slip((".mean()", ".sum()")),
         ),
         Misconception(
@@ -178,7 +178,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "error_rate",
-            "Your answer is the share of wrong predictions. Return the share of correct predictions.",
+            "Your answer is the share of wrong predictions. Return the share of correct ones.",
             _slip(("==", "!=")),
         ),
         Misconception(

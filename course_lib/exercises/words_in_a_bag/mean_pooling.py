@@ -154,7 +154,7 @@ EXERCISE = Exercise(
                 ("(x * words).sum(dim=1), words.sum(dim=1)", "(x * words).sum(dim=0), words.sum(dim=0)"),
             ),
             one_mean_for_the_batch=(
-                "Your answer is one mean for the whole batch. Return one mean per sentence, [batch, d_model].",
+                "Your answer is one mean for the whole batch. Return one per sentence, [batch, d_model].",
                 (_QUOTIENT, "x[mask].mean(dim=0)"),
             ),
             maximum=(
@@ -171,8 +171,7 @@ EXERCISE = Exercise(
             ),
             nan_of_the_words_alone=(_NAN, (".clamp(min=1)", ""), ("(x * words)", "x.masked_fill(words == 0, 0)")),
             one_more=(
-                "Your answer divides by the number of words plus one. Use clamp(min=1), which changes only a count of "
-                "0.",
+                "Your answer divides by the number of words plus one. Use clamp(min=1), which changes only a 0.",
                 ("clamp(min=1)", "clamp(min=1).add(1)"),
             ),
         ),

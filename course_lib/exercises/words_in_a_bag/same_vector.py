@@ -171,7 +171,7 @@ EXERCISE = Exercise(
                 ("* words", "* max(1, words // others)"),
             ),
             common_words_only=(
-                "Your answer compares the shares of words that both sentences have. A word in only one sentence also "
+                "Your answer compares the shares of words that both sentences have. A word in only one of them also "
                 "changes the mean: go through the words of both, set(a) | set(b).",
                 ("ours | theirs", "ours & theirs"),
             ),

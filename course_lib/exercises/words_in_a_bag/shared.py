@@ -54,8 +54,8 @@ def wrong_means(right: Callable[..., object]) -> tuple[Misconception, ...]:
         ),
         Misconception(
             "padding_added_up",
-            "Your answer divides by the right number but adds padding vectors to the sum. Multiply padding vectors by "
-            "0 first: x * mask.unsqueeze(-1).",
+            "Your answer divides by the right number but adds padding vectors to the sum. Multiply them by 0 first: x "
+            "* mask.unsqueeze(-1).",
             slip(ADDED_UP),
         ),
         Misconception(

@@ -148,7 +148,7 @@ EXERCISE = Exercise(
             ),
             new_optimizer_each_epoch=(
                 "Your answer makes a new Adam optimizer in each epoch, which forgets earlier gradients. Make one "
-                "optimizer before both loops.",
+                "before both loops.",
                 ("for order in orders:", f"for order in orders:\n        optimizer = {_ADAM}"),
             ),
             plain_descent=(
@@ -160,8 +160,7 @@ EXERCISE = Exercise(
                 ("for order in orders:", "for order in torch.arange(len(ids)).expand_as(orders):"),
             ),
             labels_in_the_old_order=(
-                "Your answer shuffles the sentences but not the labels. Index sentences and labels with the same "
-                "indices.",
+                "Your answer shuffles the sentences but not the labels. Index both with the same indices.",
                 ("labels[chosen]", "labels[order.argsort()[chosen]]"),
             ),
             softmax_twice=(
@@ -172,8 +171,7 @@ EXERCISE = Exercise(
         *_slips(
             paired=False,
             one_step_an_epoch=(
-                "Your answer takes one step per epoch: is step() outside the inner loop? Take one step after each "
-                "batch.",
+                "Your answer takes one step per epoch: is step() outside the inner loop? Take one after each batch.",
                 ("            optimizer.step()\n", ""),
                 ("        losses.append", "        optimizer.step()\n        losses.append"),
             ),
@@ -186,13 +184,13 @@ EXERCISE = Exercise(
                 ("order.split(batch_size)", "order[: max(len(order) // batch_size, 1) * batch_size].split(batch_size)"),
             ),
             mean_of_means=(
-                "Your loss gives a small last batch the weight of a full batch. Weight each batch by its number of "
+                "Your loss gives a small last batch the weight of a full one. Weight each batch by its number of "
                 "sentences.",
                 ("len(chosen) * loss", "loss"),
                 ("len(order))", "len(order.split(batch_size)))"),
             ),
             loss_of_the_last_batch=(
-                "Your loss is that of the last batch alone. Return the mean over all sentences of the epoch.",
+                "Your loss is only the last batch's. Return the mean over all sentences of the epoch.",
                 ("losses.append(total / len(order))", "losses.append(loss.detach())"),
             ),
         ),
