@@ -58,7 +58,7 @@ def wrong_ways(key: AnswerKey) -> Iterator[WrongWay]:
         yield changing("detached", Tensor.detach)
     if numbers:
         yield changing("half precision", _in_half_precision)
-        yield changing("the last entry 1 % off", _last_off)
+        yield changing("the last entry 1% off", _last_off)
     if any(_has(seen.value, lambda tensor: tensor.dtype == torch.float64) for seen in key.expected):
         yield changing("float32", _in_single_precision)
     if any(passed):

@@ -158,7 +158,7 @@ def _facts(scored: Sequence[Record], results: Sequence[Record]) -> list[tuple[st
     facts = [("submissions", str(len(results))), ("without a score", str(len(results) - len(scored)))]
     if scored:
         shares = [100 * _share(one) for one in scored]
-        facts += [("median", f"{statistics.median(shares):.0f} %"), ("mean", f"{statistics.fmean(shares):.0f} %")]
+        facts += [("median", f"{statistics.median(shares):.0f}%"), ("mean", f"{statistics.fmean(shares):.0f}%")]
     counted = {
         "handed in late": sum(one.lateness.is_late for one in results),
         "exercises that could not be graded": sum(len(one.ungraded) for one in results),
@@ -174,7 +174,7 @@ def _bars(shares: Iterable[float]) -> list[tuple[str, int, float]]:
     tallest = max(students.values(), default=1)
     step = 100 // BARS
     return [
-        (f"{step * place}–{step * (place + 1)} %", students[place], TALLEST * students[place] / tallest)
+        (f"{step * place}–{step * (place + 1)}%", students[place], TALLEST * students[place] / tallest)
         for place in range(BARS)
     ]
 

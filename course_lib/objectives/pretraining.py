@@ -41,7 +41,7 @@ class Corrupted:
 class MaskedTokens:
     """Chooses tokens and masks them.
 
-    Each token is chosen with probability p. Of those chosen, 80 % become [MASK], 10 % a random token, and 10 %
+    Each token is chosen with probability p. Of those chosen, 80% become [MASK], 10% a random token, and 10%
     stay: since later texts have no [MASK], the model must not rely on it to know which tokens it is asked about.
 
     Attributes:

@@ -128,7 +128,7 @@ def bootstrap_interval(
         score: a corpus's, from the sums of its sentences' counts.
 
     Returns:
-        The 2.5 % and the 97.5 % quantile of the samples' scores.
+        The 2.5% and the 97.5% quantile of the samples' scores.
     """
     scores = torch.tensor([score(counts[sample].sum(dim=0)) for sample in drawn], dtype=torch.float64)
     low, high = torch.quantile(scores, torch.tensor([0.025, 0.975], dtype=torch.float64)).tolist()

@@ -3,7 +3,7 @@
 A GPU pays for every shape that it meets for the first time: attention kernels are planned anew, and a CUDA graph can
 only be replayed for the shape that it was recorded for. `LengthBuckets` packs tightly, and so meets hundreds of shapes
 in one pass through Multi30k; here both sides are padded to the same multiple of `MULTIPLE`, and each of these widths
-has its own fixed number of rows: 10 shapes at 8,192 tokens, for 4 % more padding.
+has its own fixed number of rows: 10 shapes at 8,192 tokens, for 4% more padding.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from course_lib.training.loop import TrainingConfig, train
 from course_lib.training.schedules import linear_schedule
 
 TOY_STEPS = 1300
-"""Enough for more than 99 % exact match; about half a minute on one processor core."""
+"""Enough for more than 99% exact match; about half a minute on one processor core."""
 
 TOY_TOKENS = 1000
 """In a batch: about sixty pairs."""

@@ -766,7 +766,7 @@ def two_hundred_evenings():
         unseen.append(F.cross_entropy(x_test @ weight.T + bias, y_test).item())
     for name, rows, right in (("training", x, y), ("test", x_test, y_test)):
         share = ((rows @ weight.T + bias).argmax(dim=-1) == right).float().mean().item()
-        show.prediction(f"right on the {name} set", my_accuracies[name], 100 * share, " %")
+        show.prediction(f"right on the {name} set", my_accuracies[name], 100 * share, "%")
     drawn, [axes] = show.frames(width=6.8, height=3.6)
     axes.plot(seen, color=show.BLUE, label="training")
     axes.plot(numbers, unseen, color=show.ORANGE, label="test")

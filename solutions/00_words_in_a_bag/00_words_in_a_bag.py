@@ -1040,7 +1040,7 @@ def three_tasks():
         print(f"{name}: majority {results[name][0]:.1f} %, bag {unseen:.1f} %; on its training set {seen:.1f} %")
     print()
     for name, (_, right) in results.items():
-        show.prediction(name, my_accuracies[name], right, " %")
+        show.prediction(name, my_accuracies[name], right, "%")
     keep_figure("00_words_in_a_bag", "real reviews that your bag judges correctly", f"{right:.1f} %")
     drawn, [axes] = show.frames(width=7.2, height=3.4)
     for offset, colour, label in ((-0.2, show.GREY, "majority baseline"), (0.2, show.BLUE, "bag of embeddings")):

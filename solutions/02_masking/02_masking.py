@@ -278,7 +278,7 @@ wrong_alpha = torch.softmax(multiplied, dim=-1)
 # %% tags=["demo"]
 print("scores times mask\n", multiplied)
 print("softmax of that\n", wrong_alpha)
-show.prediction("leaked by <s>", leaked_by_the_first_token, 100 * wrong_alpha[0, 1:].sum().item(), " %")
+show.prediction("leaked by <s>", leaked_by_the_first_token, 100 * wrong_alpha[0, 1:].sum().item(), "%")
 
 # %% [markdown]
 # **A score of 0 is not a weight of 0.** The softmax turns 0 into $e^0 = 1$, which gets an ordinary weight. The token
@@ -1001,7 +1001,7 @@ def pooling_learns_where_to_look():
         accuracy[name] = ((head(pool(x, allowed)).squeeze(-1) > 0) == answer.bool()).float().mean().item()
     print(f"correct answers on new sentences: mean {accuracy['mean']:.0%}, attention {accuracy['attention']:.0%}")
     for name, share in accuracy.items():
-        show.prediction(name, my_pooling[name], 100 * share, " %")
+        show.prediction(name, my_pooling[name], 100 * share, "%")
 
     length = int(allowed[0].sum())
     powers = torch.exp(x[0, :length] @ pooling.query.detach() / math.sqrt(8))

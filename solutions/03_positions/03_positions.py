@@ -342,7 +342,7 @@ def the_index_takes_over():
     axes.set_title("Attention from the middle token to the last")
     axes.legend(loc="center right")
     show.figure(drawn, "Attention to the last token: near 0 for tokens only, rising to 1 with the position appended.")
-    show.prediction("the last of 17 tokens", share_of_the_last_of_17, 100 * appended[lengths.index(17)], " %")
+    show.prediction("the last of 17 tokens", share_of_the_last_of_17, 100 * appended[lengths.index(17)], "%")
 
 
 # %% [markdown]
@@ -1126,7 +1126,7 @@ def past_the_trained_length():
         within, beyond = curve[: trained - back].mean(), curve[trained - back :].mean()
         print(f"{name:13} right within the trained length {within:4.0%}, beyond it {beyond:4.0%}")
         if name in right_beyond:
-            show.prediction(f"{name}, beyond", right_beyond[name], 100 * beyond.item(), " %")
+            show.prediction(f"{name}, beyond", right_beyond[name], 100 * beyond.item(), "%")
 
 
 # %% [markdown]

@@ -644,7 +644,7 @@ if published is not None:
         print(
             f"{pattern:6}  layer {layer + 1}, head {head + 1:2}: {shares.max():.0%}; a head on average {shares.mean():.0%}"
         )
-        show.prediction(f"the best head for {pattern}", best_of_72_heads[pattern], 100 * shares.max().item(), " %")
+        show.prediction(f"the best head for {pattern}", best_of_72_heads[pattern], 100 * shares.max().item(), "%")
     panels[0].set_ylabel("layer")
     show.figure(
         drawn,
@@ -1576,7 +1576,7 @@ def is_it_news():
             fontsize=9.5,
         )
         print(f"{name:17} right on new sentences: {found[-1]:.0f}%")
-        show.prediction(name, right_on_new_headlines[name], found[-1], " %")
+        show.prediction(name, right_on_new_headlines[name], found[-1], "%")
         model.eval()
         ids = nn.utils.rnn.pad_sequence(
             [torch.tensor([VOCABULARY.index(token) for token in twin.split()]) for twin in twins], batch_first=True
@@ -1681,7 +1681,7 @@ def counted_and_built():
     with_1_head, total = sum(block_parameters(512, 1, 2048).values()), sum(by_part.values())
     show.prediction("times as many parameters with 8 heads", times_the_parameters_with_8_heads, total / with_1_head)
     share = 100 * by_part["feed_forward"] / total
-    show.prediction("in the feed-forward network", share_of_the_feed_forward_network, share, " %")
+    show.prediction("in the feed-forward network", share_of_the_feed_forward_network, share, "%")
 
 
 # %% [markdown]

@@ -761,7 +761,7 @@ def a_valley():
         w = paths["gradient descent"][-1]
         paths["gradient descent"].append(w - 0.018 * gradient(w))
     for name, path in paths.items():
-        show.prediction(f"{name}, still to go", still_to_go[name], 100 * path[-1][1].abs().item(), " %")
+        show.prediction(f"{name}, still to go", still_to_go[name], 100 * path[-1][1].abs().item(), "%")
     drawn, [axes] = show.frames(height=3.4)
     across, along = torch.linspace(-1, 1, 80), torch.linspace(-0.35, 1.15, 80)
     loss = 0.5 * (100 * across.unsqueeze(0) ** 2 + along.unsqueeze(1) ** 2)
@@ -1255,7 +1255,7 @@ def unseen_structures():
     keep_figure("05_encoder_decoder", "unseen sentences that your translator gets right, word for word", share)
     print(f"\nheld-out sentences translated exactly right, word for word: {sum(right) / len(right):.1%}")
     guess = my_guess["held-out sentences right"]
-    show.prediction("held-out sentences right", guess, 100 * sum(right) / len(right), " %")
+    show.prediction("held-out sentences right", guess, 100 * sum(right) / len(right), "%")
     data = collate(examples(held_out, english, german)).to(device)
     read, targets = shift_right(data.target)
     with torch.no_grad():
@@ -1445,7 +1445,7 @@ def right_by_length():
         axes.plot(range(len(ranges)), shares, line, color=colour, label=name)
         print(f"{name:26} {found.mean():.1%} right; by length:", *(f"{share:4.0%}" for share in shares))
         if name in right_of_the_recurrent:
-            show.prediction(name, right_of_the_recurrent[name], 100 * found.mean().item(), " %")
+            show.prediction(name, right_of_the_recurrent[name], 100 * found.mean().item(), "%")
     axes.set_xticks(range(len(ranges)), labels=[f"{low}–{high}" for low, high in ranges])
     axes.set(xlabel="tokens in the source", ylabel="share translated exactly", ylim=(-0.04, 1.08))
     axes.set_title("How much one vector can hold")

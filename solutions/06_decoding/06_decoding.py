@@ -862,7 +862,7 @@ def the_vote():
         for name, ids in zip(found, (samples[0], best, consensus(samples)), strict=True):
             found[name] += 100 * shared_f1(ids, right) / len(asked)
     for name, f1 in found.items():
-        print(f"F1 against the right translation, {name}: {f1:.1f} %")
+        print(f"F1 against the right translation, {name}: {f1:.1f}%")
     for name, guess in better_than.items():
         show.prediction(f"better than {name}", guess, found["the vote of twenty"] > found[name])
 

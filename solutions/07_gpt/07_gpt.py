@@ -1057,7 +1057,7 @@ def zero_shot():
     show.figure(drawn, "Two histograms that hardly overlap: spoiled sentences are much less probable than good ones.")
     print(" ".join(good_sentences[1]), "→", " ".join(bad_sentences[1]))
     print(f"zero-shot accuracy: {right / (len(good) + len(bad)):.3f}, without a single label")
-    show.prediction("right without a label", right_without_a_label, 100 * right / (len(good) + len(bad)), " %")
+    show.prediction("right without a label", right_without_a_label, 100 * right / (len(good) + len(bad)), "%")
 
 
 # %% [markdown]
@@ -1261,7 +1261,7 @@ def three_candidates():
             numbers = ", ".join(f"{what} {mean(name, what, epoch):.2f}" for what in (*test_sets, "language model"))
             print(f"{name}, after epoch {epoch}: {numbers}")
     for name, guess in right_on_other_tokens.items():
-        show.prediction(f"{name}, other tokens", guess, 100 * mean(name, "other tokens", EPOCHS), " %")
+        show.prediction(f"{name}, other tokens", guess, 100 * mean(name, "other tokens", EPOCHS), "%")
 
 
 # %% [markdown]
@@ -1343,8 +1343,8 @@ def four_sizes():
         shares.append(100 * found[0] / right)
         for name, size in zip(parts, found, strict=True):
             parts[name].append(size / 1e6)
-    show.prediction("the embedding of the smallest", share_of_the_embedding["smallest"], shares[0], " %")
-    show.prediction("of the largest", share_of_the_embedding["largest"], shares[-1], " %")
+    show.prediction("the embedding of the smallest", share_of_the_embedding["smallest"], shares[0], "%")
+    show.prediction("of the largest", share_of_the_embedding["largest"], shares[-1], "%")
     drawn, [axes] = show.frames(width=9.0, height=3.2)
     left = [0.0] * 4
     for (name, sizes), colour in zip(parts.items(), (show.GREEN, show.ORANGE, show.BLUE), strict=True):

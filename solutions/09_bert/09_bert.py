@@ -304,16 +304,16 @@ three_embeddings()
 #
 # The first objective is **masked language modeling** (MLM): *The cat chased the mouse* becomes *The cat [MASK] the
 # mouse*, and the model computes $p(w \mid$ *The cat [MASK] the mouse*$)$. Mask most tokens, and too little context is
-# left; mask only one, and you learn from only one. The paper (section 3.1) **chooses** 15 %, never [CLS] or [SEP].
+# left; mask only one, and you learn from only one. The paper (section 3.1) **chooses** 15%, never [CLS] or [SEP].
 #
 # But the texts that you classify later don't contain [MASK], and a model that predicts only at [MASK] could neglect
 # everything else. So chance also decides what replaces a chosen token:
 #
 # | of the chosen tokens | become | so that the model |
 # |---|---|---|
-# | 80 % | [MASK] | has to guess from the context |
-# | 10 % | another token, drawn at random | can't trust the tokens it sees |
-# | 10 % | themselves | remembers the token it sees |
+# | 80% | [MASK] | has to guess from the context |
+# | 10% | another token, drawn at random | can't trust the tokens it sees |
+# | 10% | themselves | remembers the token it sees |
 #
 # At the chosen positions, and only there, the model must predict the original token.
 #
@@ -341,7 +341,7 @@ def expected_counts(tokens):
 
 
 # %% [markdown] tags=["reason"]
-# Of 100 tokens, 15 are chosen: 12 become [MASK], 1.5 become another token, and 1.5 stay. The 80, 10 and 10 % are shares
+# Of 100 tokens, 15 are chosen: 12 become [MASK], 1.5 become another token, and 1.5 stay. The 80, 10 and 10% are shares
 # of the chosen tokens; as shares of all tokens, they would mask most of the text. Averages need not be whole. The model
 # can't tell tokens that stay from tokens that were never chosen, so it must have an opinion about every token that it
 # sees.
@@ -441,7 +441,7 @@ def what_the_model_gets_to_see():
 # ## 4. Learning from masked tokens
 #
 # A head computes a score for every token of the vocabulary, at every position. Its loss is the cross-entropy at the
-# chosen positions. GPT and XLNet learn from every token, but BERT from only 15 %, so it needs more passes. That is the
+# chosen positions. GPT and XLNet learn from every token, but BERT from only 15%, so it needs more passes. That is the
 # price of seeing both sides.
 #
 # We trained one, with `python -m course_lib.toys.small_bert`, on 40,000 very short stories from a small world. In it,
@@ -568,7 +568,7 @@ def how_well_it_guesses():
         right = (logits.argmax(dim=-1) == labels)[asked].float().mean().item()
         print(f"{name:14}  loss {loss:5.2f} nats   right {right:4.0%} of {int(asked.sum())} tokens")
     print(f"a guess among {len(vocabulary())} tokens: log {len(vocabulary())} = {math.log(len(vocabulary())):.2f} nats")
-    show.prediction("masked tokens right", masked_tokens_right, 100 * right, " %")
+    show.prediction("masked tokens right", masked_tokens_right, 100 * right, "%")
 
 
 # %% [markdown]
@@ -677,7 +677,7 @@ check("bert.pretraining_loss", hidden=True)
 # are `WordGuesser` and, for the pairs, a linear layer on [CLS].
 #
 # *Predict first.* One of the two losses falls at once. Which one waits? And what percentage of new pairs does the model
-# get right in the end? (Chance is 50 %.)
+# get right in the end? (Chance is 50%.)
 
 # %%
 waits = ""  # "tokens" or "pairs"
@@ -768,7 +768,7 @@ def a_minute_of_pre_training():
         print(f"after {batches * every:3} batches: masked tokens {of_tokens:.2f} nats, pairs {of_pairs:.3f} nats")
     print(f"pairs judged correctly: {judged:.0%}")
     show.prediction("waits", waits, "pairs")
-    show.prediction("pairs judged correctly", pairs_right, 100 * judged, " %")
+    show.prediction("pairs judged correctly", pairs_right, 100 * judged, "%")
 
 
 # %% [markdown]
@@ -1050,16 +1050,16 @@ def two_hundred_sentences():
             print(f"{task:10} {name:24} right at the end: {', '.join(f'{curve[-1]:.0%}' for curve in curves)}")
             if name in right_in_the_end[task]:
                 found = 100 * sum(curve[-1] for curve in curves) / len(curves)
-                show.prediction(f"{task}, {name}", right_in_the_end[task][name], found, " %")
+                show.prediction(f"{task}, {name}", right_in_the_end[task][name], found, "%")
         panel.set(title=f"“{task}”, right on 400 new sentences", xlabel="epochs on the 200 sentences")
         panel.set(ylim=(0.35, 1.03), yticks=[0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0])
         panel.yaxis.set_major_formatter("{x:.0%}")
     panels[0].legend(loc="lower right")
     show.figure(
         drawn,
-        "Learning curves of two tasks, two seeds each. Who acts: both pre-trained candidates are near 100 % at once, "
-        "those from scratch rise late and stay lower. Of a kind: fine-tuning is near 100 %, frozen features are in "
-        "between, and both from scratch stay around 50 %. Your own encoder, if it ran, is a dotted line.",
+        "Learning curves of two tasks, two seeds each. Who acts: both pre-trained candidates are near 100% at once, "
+        "those from scratch rise late and stay lower. Of a kind: fine-tuning is near 100%, frozen features are in "
+        "between, and both from scratch stay around 50%. Your own encoder, if it ran, is a dotted line.",
     )
 
 
@@ -1083,7 +1083,7 @@ def two_hundred_sentences():
 #
 # ### 5.3 What is it worth on real reviews?
 #
-# Lesson 00 trained a bag of embeddings on 2,382 sentences from real reviews, and it classified 83 % of 600 others
+# Lesson 00 trained a bag of embeddings on 2,382 sentences from real reviews, and it classified 83% of 600 others
 # correctly. Take an encoder pre-trained on real text, all-MiniLM-L6-v2 (Wang et al., 2020; Reimers and Gurevych, 2019).
 # Keep it **frozen**, put a **linear probe** on its features, and train both the probe and the bag on 50, 200 or all labels.
 #
@@ -1343,21 +1343,21 @@ def real_reviews():
         axes.plot(SIZES, means, color=color, marker="_", label=label)
         for size, some in accuracies.items():
             axes.scatter([size] * len(some), some, color=color, s=14, alpha=0.6)
-            print(f"{label}, {size:4} labels: {', '.join(f'{each:.1f}' for each in some)} %")
+            print(f"{label}, {size:4} labels: {', '.join(f'{each:.1f}' for each in some)}%")
         if name == "probe on the mean" and encoder is not None:
-            keep_figure("09_bert", "reviews that your probe judges correctly, from 50 labels", f"{means[0]:.0f} %")
+            keep_figure("09_bert", "reviews that your probe judges correctly, from 50 labels", f"{means[0]:.0f}%")
         if name in right_with_50_labels:
-            show.prediction(f"{name}, 50 labels", right_with_50_labels[name], means[0], " %")
+            show.prediction(f"{name}, 50 labels", right_with_50_labels[name], means[0], "%")
     axes.set(xscale="log", xlabel="labeled reviews", title="accuracy on 600 other reviews", ylim=(45, 95))
     axes.set_xticks(SIZES, labels=[f"{size:,}" for size in SIZES])
     axes.set_xticks([], minor=True)
-    axes.yaxis.set_major_formatter("{x:.0f} %")
+    axes.yaxis.set_major_formatter("{x:.0f}%")
     axes.legend(loc="lower right")
     show.prediction("the better feature", better_feature, "mean")
     show.figure(
         figure,
-        "Accuracy by number of labels, a dot for each draw: the bag rises from below 65 to about 83 %, the probe on "
-        "[CLS] from about 70 to 86 %, and the probe on the mean from about 85 to 91 %.",
+        "Accuracy by number of labels, a dot for each draw: the bag rises from below 65 to about 83%, the probe on "
+        "[CLS] from about 70 to 86%, and the probe on the mean from about 85 to 91%.",
     )
 
 
@@ -1442,14 +1442,14 @@ def does_fine_tuning_pay():
 
 # %% [markdown]
 # With 200 labels, fine-tuning doesn't help: the probe already gets most training texts right, so the rest is mostly
-# noise. With all labels, fine-tuning gains less than a point. Is that luck? The standard error of an accuracy of 91 %
+# noise. With all labels, fine-tuning gains less than a point. Is that luck? The standard error of an accuracy of 91%
 # on 600 texts is $\sqrt{0.91 \cdot 0.09 / 600}$, or 1.2 points.
 #
 # ### Exercise 9 · In your own words: does it pay?
 # `bert.does_it_pay` · 2 points, read by a person · about 12 minutes
 #
-# A team has 200 labeled complaints. Their frozen encoder with a probe gets 87.3 % of 600 test texts right. They fine-tune
-# its last layer with six different learning rates; the best of the six gets 88.5 % of the same 600. "It pays off: more than
+# A team has 200 labeled complaints. Their frozen encoder with a probe gets 87.3% of 600 test texts right. They fine-tune
+# its last layer with six different learning rates; the best of the six gets 88.5% of the same 600. "It pays off: more than
 # a point", they write. In four to six sentences: what does their figure not show, and why? Which experiment would show it,
 # with the labels they have? And name a task for which a probe on the mean of frozen states is not enough, however many
 # labels there are.
@@ -1458,7 +1458,7 @@ def does_fine_tuning_pay():
 # `solution("bert.does_it_pay")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "bert-does_it_pay-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# With 600 texts, an accuracy near 88 % has a standard error of √(0.88 · 0.12 / 600), or 1.3 points, so 1.2 points may be
+# With 600 texts, an accuracy near 88% has a standard error of √(0.88 · 0.12 / 600), or 1.3 points, so 1.2 points may be
 # noise. They also chose the best of six on the test itself: even if all six rates were equally good, the luckiest would be
 # ahead. They should choose the rate by cross-validation within the 200 labels, repeat both methods on several draws and
 # seeds, and compare them in pairs, draw by draw, on a test that they use once. A probe on the mean is not enough for *of a
@@ -1590,7 +1590,7 @@ def whom_is_it_about():
         shares[name] = [right[couple == number].mean().item() for number in range(len(COUPLES))]
         print(f"{name:20} right: " + ", ".join(f"{n} {x:.0%}" for n, x in zip(COUPLES, shares[name], strict=True)))
     for kinds, found in zip(COUPLES, shares["fine-tuned"], strict=True):
-        show.prediction(f"fine-tuned, {kinds}", about_right[kinds], 100 * found, " %")
+        show.prediction(f"fine-tuned, {kinds}", about_right[kinds], 100 * found, "%")
 
 
 # %% [markdown]
@@ -1749,7 +1749,7 @@ def taggers():
         print(f"{name:24} right tags on new sentences, after epochs 1, 3, 6: ", end="")
         print(", ".join(f"{share:.1%}" for share in shares))
         if name in tags_right_after_one_epoch:
-            show.prediction(f"{name}, after one", tags_right_after_one_epoch[name], 100 * shares[0], " %")
+            show.prediction(f"{name}, after one", tags_right_after_one_epoch[name], 100 * shares[0], "%")
 
     shown = ("ADJ", "NOUN", "VERB", "PREP")
     panels = []
@@ -1783,7 +1783,7 @@ def taggers():
 # *are* ORG, how many did it find? That is the **recall**. **F1** is a mean of the two that stays close to the smaller
 # one; you write all three in lesson 10.
 #
-# *Predict first:* trained from scratch on only sixty sentences, the tagger gets 94 % of all words right. What is its F1 for
+# *Predict first:* trained from scratch on only sixty sentences, the tagger gets 94% of all words right. What is its F1 for
 # the parties?
 
 # %%
@@ -1819,11 +1819,11 @@ def names_of_parties_and_places():
         whole = ((guess == right) | ~counts).all(dim=1).float().mean()
         org, loc = ([100 * x for x in precision_recall_f1(guess[counts], right[counts], label)] for label in (1, 2))
         print(
-            f"{name:18}{accuracy:8.1%}   {whole:15.0%}", *("".join(f"{x:7.0f} %" for x in each) for each in (org, loc))
+            f"{name:18}{accuracy:8.1%}   {whole:15.0%}", *("".join(f"{x:7.0f}%" for x in each) for each in (org, loc))
         )
         if name == "from scratch, 60":
             found = org[2]
-    show.prediction("F1 of the parties, from scratch", f1_of_parties_from_scratch, found, " %")
+    show.prediction("F1 of the parties, from scratch", f1_of_parties_from_scratch, found, "%")
 
 
 # %% [markdown]
@@ -1959,7 +1959,7 @@ def who_did_it():
     short = (best_spans(logits, 4) == batch["labels"]).all(dim=1)
     print(f"both ends right: {right.float().mean():.0%} of {len(test)} new questions")
     print(f"the same with at most four tokens: {short.float().mean():.0%}")
-    show.prediction("both ends right", both_ends_right, 100 * right.float().mean().item(), " %")
+    show.prediction("both ends right", both_ends_right, 100 * right.float().mean().item(), "%")
 
     kinds, shown = Counter(), {}
     for row in (~right).nonzero().flatten().tolist():

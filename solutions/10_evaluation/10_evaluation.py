@@ -113,12 +113,12 @@ accuracy_of_other_always = None  # in percent
 
 # %% tags=["demo"]
 show.prediction(
-    "always saying Other", accuracy_of_other_always, 100 * (expected == 0)[mask].float().mean().item(), " %"
+    "always saying Other", accuracy_of_other_always, 100 * (expected == 0)[mask].float().mean().item(), "%"
 )
 
 # %% [markdown]
 # That should worry you. A program that never finds anything is right half the time; if nine words out of ten were Other, it
-# would reach 90 %. Accuracy treats all words alike, but we care about the rare ones.
+# would reach 90%. Accuracy treats all words alike, but we care about the rare ones.
 #
 # ### 1.1 Precision and recall
 #
@@ -250,11 +250,11 @@ check("evaluation.sequence_accuracy", hidden=True)
 # pre-trained encoder. Now evaluate it with your own functions.
 #
 # A tagger gives each label a probability and chooses the most probable one. It doesn't have to. If false alarms are
-# expensive, require 70 % for ORG; if misses are, only 10 %. So there isn't one precision and one recall, but a curve of
+# expensive, require 70% for ORG; if misses are, only 10%. So there isn't one precision and one recall, but a curve of
 # them.
 #
 # *Predict first:* the tagger from scratch labels a hundred words as parties, and only a little more than half of them are.
-# Let it say ORG only if it is at least 70 % sure. What are precision and recall then?
+# Let it say ORG only if it is at least 70% sure. What are precision and recall then?
 
 # %%
 from_70_percent_on = {"precision": None, "recall": None}  # in percent
@@ -311,7 +311,7 @@ def your_tagger_judged():
         org, loc = (label_scores(said, right, there, label) for label in (1, 2))
         print(f"{name:12} {(said == right)[there].float().mean():11.1%}", end="")
         print(f"{sequence_accuracy(said, right, there):17.0%}", end="   ")
-        print("  ".join("".join(f"{100 * share:7.0f} %" for share in label) for label in (org, loc)))
+        print("  ".join("".join(f"{100 * share:7.0f}%" for share in label) for label in (org, loc)))
 
         curve = {}  # by the smallest probability at which the tagger may say ORG
         for percent in range(1, 100):
@@ -321,7 +321,7 @@ def your_tagger_judged():
         axes.plot([recall for _, recall, _ in curve.values()], [one for one, *_ in curve.values()], color=colour)
         axes.plot(org[1], org[0], "o", color=colour, label=f"{name}: the largest probability")
         if name == "from scratch":
-            axes.plot(curve[70][1], curve[70][0], "s", color=colour, label=f"{name}: from 70 % on")
+            axes.plot(curve[70][1], curve[70][0], "s", color=colour, label=f"{name}: from 70% on")
             at_70 = dict(zip(("precision", "recall"), curve[70], strict=False))
     recalls = torch.linspace(0.01, 1, 500)
     for f1 in (0.4, 0.6, 0.8):
@@ -339,7 +339,7 @@ def your_tagger_judged():
         "falls from a precision of 1 at a recall of a quarter to a third at nine tenths.",
     )
     for what, found in at_70.items():
-        show.prediction(f"{what} from 70 % on", from_70_percent_on[what], 100 * found, " %")
+        show.prediction(f"{what} from 70% on", from_70_percent_on[what], 100 * found, "%")
 
 
 # %% [markdown]
@@ -972,7 +972,7 @@ def error_rates_of_the_translators():
         print(f"{name}: {word_error_rate([sentence.split() for sentence in sentences], right, distance):.1%}")
 
     moved = word_error_rate(["last night the cat danced".split()], ["the cat danced last night".split()], distance)
-    show.prediction("two words moved to the front", word_error_rate_of_moved_words, 100 * moved, " %")
+    show.prediction("two words moved to the front", word_error_rate_of_moved_words, 100 * moved, "%")
 
 
 # %% [markdown]
@@ -1339,7 +1339,7 @@ def paired_bootstrap(first, second, measure, samples=1000):
 
 
 def middle_of(gains):
-    """The ends of the interval of the middle 95 %."""
+    """The ends of the interval of the middle 95%."""
     return torch.quantile(gains, torch.tensor([0.025, 0.975], dtype=gains.dtype)).tolist()
 
 
@@ -1353,7 +1353,7 @@ def felix_against_minka():
     )
     low, high = middle_of(differences)
     show.prediction("Felix is ahead in", felix_wins, 100 * (differences > 0).float().mean().item(), " % of the samples")
-    print(f"95 % of the differences lie between {low:.0f} and {high:.0f} points")
+    print(f"95% of the differences lie between {low:.0f} and {high:.0f} points")
 
 
 try:
@@ -1494,25 +1494,25 @@ def greedy_against_beams():
         low, high = middle_of(differences)
         share = 100 * (differences > 0).float().mean().item()
         show.prediction(f"{captions} captions, greedy is ahead in", guess, share, " % of the samples")
-        print(f"    95 % of the differences lie between {low:+.2f} and {high:+.2f} points of BLEU")
+        print(f"    95% of the differences lie between {low:+.2f} and {high:+.2f} points of BLEU")
         heights, *_ = panel.hist(differences.tolist(), bins=[place / 5 for place in range(-10, 26)], color="#c9dcf2")
         top = 1.12 * heights.max()
         panel.hlines(top, low, high, color=BLUE, linewidth=4)
         middle = (low + high) / 2, top
-        panel.annotate("the middle 95 %", middle, (0, 6), textcoords="offset points", ha="center", color=BLUE)
+        panel.annotate("the middle 95%", middle, (0, 6), textcoords="offset points", ha="center", color=BLUE)
         panel.axvline(0, ymax=0.89, color=INK, linewidth=1)
         panel.set(title=f"{captions} captions", xlabel="greedy − two beams, in points of BLEU", yticks=[])
         panel.set(xlim=(-2, 5), ylim=(0, 1.3 * heights.max()))
     panels[0].set_ylabel("samples")
     show.figure(
         drawn,
-        "Two histograms of how much greedy decoding is ahead of two beams: with sixty captions the middle 95 % is "
+        "Two histograms of how much greedy decoding is ahead of two beams: with sixty captions the middle 95% is "
         "above 0; with 97 it is closer to 0 and includes it.",
     )
 
 
 # %% [markdown]
-# Most samples agree: greedy is ahead. With sixty captions, the middle 95 % is above 0: by the usual rule, the
+# Most samples agree: greedy is ahead. With sixty captions, the middle 95% is above 0: by the usual rule, the
 # difference is significant. With all 97, the interval includes 0, so it isn't. So don't collect data until you like the
 # interval: there is almost always such a moment. Fix the number of captions beforehand.
 #
@@ -1592,11 +1592,11 @@ def judges_judged():
         accuracy = pairwise_accuracy([sign * value for value in values], people_say, 0.0)
         print(f"{score.name:10} {accuracy:4.0%}")
         if score.name == "BLEU":
-            show.prediction("BLEU chooses as people", bleu_chooses_as_people, 100 * accuracy, " %")
+            show.prediction("BLEU chooses as people", bleu_chooses_as_people, 100 * accuracy, "%")
 
 
 # %% [markdown]
-# In 15 of the 120 pairs, people see no difference, so tossing a coin would be right 44 % of the time. On these tricky
+# In 15 of the 120 pairs, people see no difference, so tossing a coin would be right 44% of the time. On these tricky
 # sentences, every metric does worse than that. (On the systems of Kocmi et al. even BLEU is right far more often than not.)
 #
 # ### 7.2 A metric that learns
@@ -1678,7 +1678,7 @@ if encoder is not None:
     grades, group = torch.tensor(grades, dtype=torch.float32), torch.arange(len(in_text)) // 4
     new = judged_on_new_sentences(look, grades, group).mean(dim=1)
     print(f"right about new sentences: {new.mean():.0%} ({new.min():.0%} to {new.max():.0%})")
-    show.prediction("right about new sentences", right_about_new_sentences, 100 * new.mean().item(), " %")
+    show.prediction("right about new sentences", right_about_new_sentences, 100 * new.mean().item(), "%")
     sixteen = difference_of([text for texts in systems.values() for text in texts], list(references) * 2, encoder)
     narrow = fitted_head(look, grades)(sixteen).tolist()
     show.prediction("grade of a perfect copy", grade_of_a_perfect_copy, narrow[7])

@@ -957,14 +957,14 @@ else:
 # With other sentences of the same kind in the test, the score would be different. How different? You can't collect a
 # hundred more tests, but you can pretend to: draw, **with replacement**, as many sentences as you have, and score them. Do
 # that a few hundred times, and the spread of the scores tells you how far to trust yours. This is the **bootstrap** (Efron,
-# 1979; for BLEU: Koehn, 2004). Report the interval of the middle 95 % of the scores with every BLEU score.
+# 1979; for BLEU: Koehn, 2004). Report the interval of the middle 95% of the scores with every BLEU score.
 #
 # Score a sample as a *corpus*: add up its sentences' counts first, and score the sums once.
 #
 # ### Exercise 6 · How sure is the score?
 # `die_katze.bootstrap_interval` · 4 points · about 20 minutes
 #
-# Return the 2.5 % and the 97.5 % quantile of the samples' scores, as `torch.quantile` computes them (with linear
+# Return the 2.5% and the 97.5% quantile of the samples' scores, as `torch.quantile` computes them (with linear
 # interpolation). `score` is a function: it takes sums of counts, `[kinds]`, and returns the corpus score, a float. The
 # samples are drawn for you.
 
@@ -975,7 +975,7 @@ else:
 
 # %% nbgrader={"grade": false, "grade_id": "die_katze-bootstrap_interval-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def bootstrap_interval(counts, drawn, score):
-    """The two scores between which 95 % of the samples lie.
+    """The two scores between which 95% of the samples lie.
 
     counts: int64 [sentences, kinds], what the score needs to know about each sentence
     drawn: int64 [samples, sentences], which sentences are in each sample
@@ -1044,7 +1044,7 @@ def with_intervals():
         samples = torch.randint(len(pairs), (300, len(pairs)), generator=torch.Generator().manual_seed(0))
         low, high = bootstrap_interval(counts, samples, score)
         whole = score(counts.sum(dim=0))
-        print(f"{name}: BLEU {whole:.2f}, and 95 % of the samples between {low:.2f} and {high:.2f}")
+        print(f"{name}: BLEU {whole:.2f}, and 95% of the samples between {low:.2f} and {high:.2f}")
         show.prediction(f"{name}, width", my_widths[name], float(high - low), " points")
         axes.plot([low, high], [row, row], color=BLUE, linewidth=5, alpha=0.5, solid_capstyle="butt")
         axes.plot([whole], [row], "o", color=ORANGE)
@@ -1053,7 +1053,7 @@ def with_intervals():
     axes.set(
         xlim=(0, 105),
         ylim=(-0.6, len(corpus.tests) - 0.3),
-        title=f"BLEU, with the middle 95 % of 300 samples ({whose})",
+        title=f"BLEU, with the middle 95% of 300 samples ({whose})",
     )
     show.figure(drawn, "The BLEU of each test as a dot on a bar that shows the bootstrap's interval.")
 

@@ -285,7 +285,7 @@ def the_other_norm():
 
 # %% [markdown]
 # The difference is smaller than the spread of the seeds: the model didn't need the mean and $\beta$. That *is* the paper's result: the same
-# quality with less work (7 to 64 % less time, says its abstract, depending on the model). A change need not make a model
+# quality with less work (7 to 64% less time, says its abstract, depending on the model). A change need not make a model
 # better. It may make it simpler.
 #
 # ## 3. A free way through
@@ -535,7 +535,7 @@ def past_the_trained_length():
         axes.plot(range(back, longest), runs.mean(dim=0), color=colour, linewidth=2.2, label=name)
         within, beyond = runs[:, : trained - back].mean(), runs[:, trained - back :].mean()
         print(f"{name:17} right within the trained length {within:4.0%}, beyond it {beyond:4.0%}")
-        show.prediction(f"{name}, beyond", right_beyond[name], 100 * beyond.item(), " %")
+        show.prediction(f"{name}, beyond", right_beyond[name], 100 * beyond.item(), "%")
     axes.axvspan(0, trained - 0.5, color="#f1f4f8", zorder=0)
     axes.axhline(1 / symbols, color=show.INK, linewidth=0.8, linestyle=":")
     axes.set(xlabel="position", ylabel="share of right answers", xlim=(0, longest - 1), ylim=(0, 1.08))
@@ -969,7 +969,7 @@ def with_decay():
 
 
 # %% [markdown]
-# The first value makes no difference; the second makes the model worse. The usual 0.1 takes only 5 % off a weight in
+# The first value makes no difference; the second makes the model worse. The usual 0.1 takes only 5% off a weight in
 # all of our 160 steps. Twenty times as much makes the weights smaller, as it should, and the model worse, because
 # weights that it still needs shrink as fast as it learns them.
 #

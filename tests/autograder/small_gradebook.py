@@ -27,7 +27,7 @@ IN_TIME, LATE = "2026-11-20 16:59:00 UTC", "2026-11-21 18:00:00 UTC"
 
 LINEAR = '[late]\npolicy = "linear"\nper_day = 10\n'
 LINEAR_TERMS = f"{LINEAR}[lessons.{LESSON}]\ndue = {DUE}\n"
-"""A day and an hour are two days begun: 20 % of the lesson's points, 4 of 20."""
+"""A day and an hour are two days begun: 20% of the lesson's points, 4 of 20."""
 
 
 def make_course(root: Path, terms: str = "", config: str = "") -> Course:

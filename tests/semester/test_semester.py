@@ -271,7 +271,7 @@ def second_lesson(semester: Semester) -> None:
     assert "penalties or pages are not up to date for hal; `katze grade 02_masking` brings them" in told
     assert said not in told
     semester.grade(MASKING)
-    semester.expect(MASKING, {"hal": 4.0})  # 80 % of 5
+    semester.expect(MASKING, {"hal": 4.0})  # 80% of 5
 
     semester.decide('[exercises."masking.padding_mask"]', "drop = true")
     assert "the points given by hand to 1 student are kept" in semester.type("grade", MASKING)

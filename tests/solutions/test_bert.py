@@ -49,7 +49,7 @@ class TestBERT(ExecutedLesson):
     def test_fifty_labels_and_a_frozen_encoder_beat_the_bag_with_all(self, output: str) -> None:
         rows = re.findall(r"^(bag|probe) ?(of|on) (.*?), +(\d+) labels: (\d.*)$", output, flags=re.M)
         found = {  # of each the first line: below it the mean stands beside what was predicted
-            (feature, int(size)): percentages(shares.replace(",", " %"))
+            (feature, int(size)): percentages(shares.replace(",", "%"))
             for _, _, feature, size, shares in reversed(rows)
         }
         assert {size for _, size in found} == {50, 200, 2382}

@@ -86,7 +86,7 @@ class TestWhatDieKatzeLearns:
 
     def test_ones_own_bleu_is_the_librarys(self, output: str) -> None:
         theirs = re.findall(r"^(?:by rule|everyday|by hand): BLEU ([\d.]+), lower-cased", output, re.M)[3:]
-        ours = re.findall(r"^(?:by rule|everyday|by hand): BLEU ([\d.]+), and 95 % of the samples", output, re.M)
+        ours = re.findall(r"^(?:by rule|everyday|by hand): BLEU ([\d.]+), and 95% of the samples", output, re.M)
         assert ours == theirs
         for score, low, high in re.findall(r"BLEU ([\d.]+), and .* between ([\d.]+) and ([\d.]+)", output):
             assert float(low) <= float(score) <= float(high)

@@ -17,10 +17,10 @@ class TestEvaluation(ExecutedLesson):
     prints = (
         "Felix's words: 3.",
         "8 of 8 words are in the reference",
-        "always saying Other: 50 %",
+        "always saying Other: 50%",
         "costs more: too few.",
         "[so deleted] [the becomes a] cat did [not inserted] dance",
-        "two words moved to the front: 80 %",
+        "two words moved to the front: 80%",
         "11 of 11 metrics prefer Felix",
         "Felix is ahead in: 11 metrics",
         "Felix: precision 1.000, recall 0.900, F1 0.947",
@@ -54,7 +54,7 @@ class TestEvaluation(ExecutedLesson):
         assert 50 < precision < 65
         assert recall > 40
         assert f1 + 20 < rows["fine-tuned"][4]
-        surely = table(r"^(\w+) from 70 % on: ([\d.]+) %", output)
+        surely = table(r"^(\w+) from 70% on: ([\d.]+) %", output)
         assert surely["precision"][0] > 97
         assert surely["recall"][0] < recall - 15
 

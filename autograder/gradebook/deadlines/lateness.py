@@ -106,9 +106,9 @@ def _rule(late: Late, most: float) -> str:
     of_all = f"of the lesson's {count(most, 'point')}"
     match late.policy:
         case "linear":
-            bound = f", {late.at_most:g} % at most" if late.at_most < 100 else ""
-            return f"each day, or part of a day, costs {late.per_day:g} % {of_all}{bound}"
+            bound = f", {late.at_most:g}% at most" if late.at_most < 100 else ""
+            return f"each day, or part of a day, costs {late.per_day:g}% {of_all}{bound}"
         case "cap":
-            return f"late work can get at most {late.cap:g} % {of_all}"
+            return f"late work can get at most {late.cap:g}% {of_all}"
         case _:
             return ""

@@ -69,41 +69,41 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "words_for_masks",
-            "Your answer swaps the first two numbers. 80 % of the chosen tokens become [MASK].",
+            "Your answer swaps the first two numbers. 80% of the chosen tokens become [MASK].",
             _slip((_SHARES, "0.1, 0.8, 0.1")),
         ),
         Misconception(
             "shares_of_all_words",
-            "Your answer takes shares of all tokens. Only 15 % of them are chosen, and the 80, 10 and 10 % are shares "
+            "Your answer takes shares of all tokens. Only 15% of them are chosen, and the 80, 10 and 10% are shares "
             "of the chosen ones.",
             _slip(("0.15", "1.0")),
         ),
         Misconception(
             "all_become_mask",
-            "Your answer turns all chosen tokens into [MASK]. Only 80 % become [MASK]; 10 % become another token, and "
-            "10 % stay.",
+            "Your answer turns all chosen tokens into [MASK]. Only 80% become [MASK]; 10% become another token, and "
+            "10% stay.",
             _slip((_SHARES, "1.0, 0.0, 0.0")),
         ),
         Misconception(
             "all_the_chosen_first",
-            "Your first number counts all chosen tokens. Only 80 % of them become [MASK].",
+            "Your first number counts all chosen tokens. Only 80% of them become [MASK].",
             _slip((_SHARES, "1.0, 0.1, 0.1")),
         ),
         Misconception(
             "none_stays",
-            "Your answer leaves no chosen token unchanged. 10 % of them become another token, and 10 % stay as they "
+            "Your answer leaves no chosen token unchanged. 10% of them become another token, and 10% stay as they "
             "are.",
             _slip((_SHARES, "0.8, 0.2, 0.0")),
         ),
         Misconception(
             "all_the_unchanged",
-            "Your third number includes tokens that were not chosen. Count only the 10 % of the chosen tokens that "
+            "Your third number includes tokens that were not chosen. Count only the 10% of the chosen tokens that "
             "stay: the model doesn't predict the others.",
             _slip((_SHARES, "0.8, 0.1, 0.865 / 0.15")),
         ),
         Misconception(
             "tenths_of_all",
-            "Your second and third numbers are 10 % of all tokens. Each is 10 % of the chosen 15 %.",
+            "Your second and third numbers are 10% of all tokens. Each is 10% of the chosen 15%.",
             _slip((_SHARES, "0.8, 0.1 / 0.15, 0.1 / 0.15")),
         ),
         Misconception(

@@ -98,7 +98,7 @@ EXERCISE = Exercise(
     title="How sure is the score?",
     statement=(
         "bootstrap_interval(counts int64 [sentences, kinds], drawn int64 [samples, sentences], score) -> (low, high), "
-        "two floats: the 2.5 % and the 97.5 % quantile of the samples' scores. score([kinds]) takes sums of counts."
+        "two floats: the 2.5% and the 97.5% quantile of the samples' scores. score([kinds]) takes sums of counts."
     ),
     points=4,
     minutes=20,
@@ -163,7 +163,7 @@ EXERCISE = Exercise(
             _slip((_SUMS, "counts.sum(0)"), paired=False),
         ),
         *alike(
-            "Your interval does not cover 95 % of the samples. Cut off 2.5 % at each end: take the quantiles at 0.025 "
+            "Your interval does not cover 95% of the samples. Cut off 2.5% at each end: take the quantiles at 0.025 "
             "and 0.975.",
             ninety_percent=_slip((_ENDS, "0.05, 0.95")),
             lower_end_alone=_slip((_ENDS, "0.05, 1.0")),

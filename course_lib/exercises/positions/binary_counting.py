@@ -178,7 +178,7 @@ EXERCISE = Exercise(
             small_integers=(
                 "Your positions are 8-bit integers, which overflow at 256 in a long text. Use torch.arange's default "
                 "dtype.",
-                (_PLACES, f"({_PLACES} % 256)"),
+                (_PLACES, f"({_PLACES}% 256)"),
             ),
         ),
         made_on_the_cpu(_binary, "device"),

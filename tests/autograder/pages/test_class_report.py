@@ -52,10 +52,10 @@ def test_it_counts_who_is_right_and_names_mistakes_first() -> None:
             replace(submission("zoe", None, LOST), problem="The notebook is an empty file: save it."),
         ]
     )
-    assert text(soup.select_one(".facts") or soup) == "submissions 5 without a score 1 median 33 % mean 42 %"
+    assert text(soup.select_one(".facts") or soup) == "submissions 5 without a score 1 median 33% mean 42%"
     said = row(soup, SCALE)
     rated = "4 minutes · difficulty 1/5 · importance 5/5"
-    assert said.startswith(f"Scaling {SCALE} {rated} 1 of 4 25 % of 1 3 of 4 not right: 1 × {MISTAKE.id} ")
+    assert said.startswith(f"Scaling {SCALE} {rated} 1 of 4 25% of 1 3 of 4 not right: 1 × {MISTAKE.id} ")
     assert said.endswith("2 × died")
     assert row(soup, "zoe") == "zoe no score The notebook is an empty file: save it."
     assert row(soup, "ada") == "ada 3 of 3"
@@ -118,10 +118,10 @@ def test_extra_credit_and_deductions_stay_in_the_picture() -> None:
 def test_of_many_students_it_says_how_well_an_exercise_tells_them_apart() -> None:
     strong = [submission(f"a{number}", 2.0, RIGHT) for number in range(6)]
     weak = [submission(f"b{number}", 0.0, NAMED) for number in range(6)]
-    assert "50 % of 1 1.00 6 of 12 not right: 6 ×" in row(page([*strong, *weak]), SCALE)
+    assert "50% of 1 1.00 6 of 12 not right: 6 ×" in row(page([*strong, *weak]), SCALE)
     crossed = [submission(f"c{number}", 0.0, RIGHT) for number in range(6)]
     assert "1 of 2" not in row(page([*crossed, *weak]), "attention.scores")
-    assert "0 % of 2 –" in row(page([*crossed, *weak]), "attention.scores")  # no differences, nothing to compare
+    assert "0% of 2 –" in row(page([*crossed, *weak]), "attention.scores")  # no differences, nothing to compare
     upside_down = [submission(f"d{number}", 2.0, NAMED) for number in range(6)]
     assert "−1.00" in row(page([*crossed, *upside_down]), SCALE)
 

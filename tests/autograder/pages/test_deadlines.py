@@ -47,7 +47,7 @@ def test_the_student_reads_due_handed_in_how_late_and_what_it_cost() -> None:
     assert told(submission("ada")) == f"{due}. Handed in Friday, 20 November 2026, 18:00 (UTC+01:00): on time."
     assert told(submission("ada", 26 * 3600)) == (
         f"{due}. Handed in Saturday, 21 November 2026, 20:00 (UTC+01:00): 1 day 2 hours late. Being late costs 4 of "
-        "your 17 points: each day, or part of a day, costs 10 % of the lesson's 20 points, 50 % at most."
+        "your 17 points: each day, or part of a day, costs 10% of the lesson's 20 points, 50% at most."
     )
     assert told(submission("ada", 600)).endswith(": 10 minutes late, which is within the grace period of 15 minutes.")
     assert told(submission("ada", extended=True)).startswith(f"{due}, which is your own extension. Handed in")
@@ -58,7 +58,7 @@ def test_what_costs_nothing_and_what_nobody_can_lose() -> None:
     assert told(submission("ada", 3600, Late("none"))).endswith("1 hour late. Being late costs nothing.")
     kept = told(submission("ada", 3600, Late("cap", cap=90)))
     assert kept.endswith(
-        "1 hour late. Being late costs nothing: late work can get at most 90 % of the lesson's 20 points."
+        "1 hour late. Being late costs nothing: late work can get at most 90% of the lesson's 20 points."
     )
     assert told(submission("ada", 3600, points=None)).endswith("1 hour late.")
     assert told(submission("ada", 3600, Late("nbgrader"))).endswith("Being late costs 3 of your 17 points.")

@@ -51,11 +51,11 @@ def test_the_page_counts_what_is_passed_and_says_when(folder: Path) -> None:
 def test_the_newest_of_a_lesson_s_figures_counts() -> None:
     keep_figure("07_gpt", "bits for a byte", "2.4")
     keep_figure("07_gpt", "bits for a byte", "2.1")
-    keep_figure("00_words_in_a_bag", "reviews judged rightly", "83 %")
+    keep_figure("00_words_in_a_bag", "reviews judged rightly", "83%")
     lines = str(ending()).splitlines()
     start = lines.index("## Your own figures")
     assert lines[start + 2 : start + 5] == [
-        "- 00 Words in a bag: reviews judged rightly: **83 %**",
+        "- 00 Words in a bag: reviews judged rightly: **83%**",
         "- 07 GPT: bits for a byte: **2.1**",
         "",
     ]

@@ -97,9 +97,9 @@ def test_nobody_knows_is_not_late_and_nothing_due_is_nothing() -> None:
 @pytest.mark.parametrize(
     ("policy", "rule"),
     [
-        (LINEAR, "each day, or part of a day, costs 10 % of the lesson's 20 points"),
-        (BOUND, "each day, or part of a day, costs 10 % of the lesson's 20 points, 50 % at most"),
-        (CAP, "late work can get at most 80 % of the lesson's 20 points"),
+        (LINEAR, "each day, or part of a day, costs 10% of the lesson's 20 points"),
+        (BOUND, "each day, or part of a day, costs 10% of the lesson's 20 points, 50% at most"),
+        (CAP, "late work can get at most 80% of the lesson's 20 points"),
         (Late("none"), ""),
     ],
 )
