@@ -67,7 +67,7 @@ WOMEN = words("woman girl queen aunt nurse singer actress waitress princess gran
 MEN = words("man boy king uncle sailor monk actor waiter prince grandfather duke postman")
 ANYBODY = words(
     "teacher doctor farmer baker painter captain lawyer writer poet judge gardener dentist "
-    "student pilot plumber tailor driver cook neighbor juggler"
+    "student pilot plumber tailor driver cook neighbour juggler"
 )
 PEOPLE = WOMEN + MEN + ANYBODY
 ANIMALS = words(

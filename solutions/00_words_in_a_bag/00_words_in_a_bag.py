@@ -999,7 +999,7 @@ def how_many_epochs():
     for epochs in (1, 2, 3, 5, 8, 12):
         parameters, losses = trained(vocabulary, training, epochs)
         found[epochs] = 100 * accuracy(bag_logits(parameters, ids_, mask_), labels).item()
-        print(f"{epochs:2} epochs: loss {losses[-1]:.3f}, validation accuracy {found[epochs]:.1f} %")
+        print(f"{epochs:2} epochs: loss {losses[-1]:.3f}, validation accuracy {found[epochs]:.1f}%")
     show.prediction("best number of epochs", best_epochs, max(found, key=found.get))
 
 
@@ -1037,18 +1037,18 @@ def three_tasks():
             for ids_, mask_, labels in (training, test)
         )
         results[name] = (100 * majority_accuracy(training[2], test[2]).item(), unseen)
-        print(f"{name}: majority {results[name][0]:.1f} %, bag {unseen:.1f} %; on its training set {seen:.1f} %")
+        print(f"{name}: majority {results[name][0]:.1f}%, bag {unseen:.1f}%; on its training set {seen:.1f}%")
     print()
     for name, (_, right) in results.items():
         show.prediction(name, my_accuracies[name], right, "%")
-    keep_figure("00_words_in_a_bag", "real reviews that your bag judges correctly", f"{right:.1f} %")
+    keep_figure("00_words_in_a_bag", "real reviews that your bag judges correctly", f"{right:.1f}%")
     drawn, [axes] = show.frames(width=7.2, height=3.4)
     for offset, colour, label in ((-0.2, show.GREY, "majority baseline"), (0.2, show.BLUE, "bag of embeddings")):
         heights = [result[offset > 0] for result in results.values()]
         drawn_bars = axes.bar(
             [position + offset for position in range(3)], heights, width=0.36, color=colour, label=label
         )
-        axes.bar_label(drawn_bars, [f"{height:.1f} %" for height in heights], padding=2)
+        axes.bar_label(drawn_bars, [f"{height:.1f}%" for height in heights], padding=2)
     axes.axhline(50, color=show.INK, linestyle=":", linewidth=1)
     axes.set_xticks(range(3), labels=list(results))
     axes.set(ylim=(0, 130), title="Accuracy on the test set", ylabel="%")
@@ -1080,7 +1080,7 @@ def the_worst_mistakes():
     positive = bag_logits(parameters, ids_, mask_).softmax(dim=-1)[:, 1]
     missed = (positive - labels.float()).abs()
     for position in missed.argsort(descending=True)[:6].tolist():
-        said, truth = f"{100 * positive[position]:.0f} % positive", ("negative", "positive")[int(labels[position])]
+        said, truth = f"{100 * positive[position]:.0f}% positive", ("negative", "positive")[int(labels[position])]
         line = f"it says {said:14} but it is {truth:8} {real_reviews[len(real_reviews) - 600 + position].text}"
         print(textwrap.fill(line, 80, subsequent_indent=" " * 42))
     negated = [
@@ -1091,7 +1091,7 @@ def the_worst_mistakes():
     wrong = (positive > 0.5) != labels.bool()
     rest = [position for position in range(600) if position not in negated]
     for name, positions in (("with not, don't or didn't", negated), ("without them", rest)):
-        print(f"wrong in sentences {name}: {100 * wrong[positions].float().mean():.0f} % of {len(positions)}")
+        print(f"wrong in sentences {name}: {100 * wrong[positions].float().mean():.0f}% of {len(positions)}")
 
 
 # %% [markdown]

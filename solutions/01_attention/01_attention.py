@@ -123,7 +123,7 @@ for word, vector in zip(sentence, embeddings.tolist(), strict=True):
 
 shares = [power / sum(powers) for power in powers]
 for word, share in zip(sentence, shares, strict=True):
-    print(f"station attends to {word:8} {100 * share:5.1f} %")
+    print(f"station attends to {word:8} {100 * share:5.1f}%")
 
 # %% tags=["demo"]
 show.bars(
@@ -1308,7 +1308,7 @@ def the_way_back():
             left.plot(lengths, on_the_way[layer], line, marker="o", color=colour, label=layer)
         right.semilogy(shares, line, color=colour, label=layer)
         print(
-            f"{layer:22}{on_the_way[layer][-1]:4} operations at 50 words; {100 * shares[-1]:.2g} % of the gradient arrives"
+            f"{layer:22}{on_the_way[layer][-1]:4} operations at 50 words; {100 * shares[-1]:.2g}% of the gradient arrives"
         )
     left.set(title="Operations on the path", xlabel="words in the sentence", ylim=(0, None))
     right.set(title="How much of the gradient arrives", xlabel="words back from the last", ylim=(1e-8, 200))

@@ -112,9 +112,7 @@ print(f"accuracy of the tagger: {(predicted == expected)[mask].float().mean():.0
 accuracy_of_other_always = None  # in percent
 
 # %% tags=["demo"]
-show.prediction(
-    "always saying Other", accuracy_of_other_always, 100 * (expected == 0)[mask].float().mean().item(), "%"
-)
+show.prediction("always saying Other", accuracy_of_other_always, 100 * (expected == 0)[mask].float().mean().item(), "%")
 
 # %% [markdown]
 # That should worry you. A program that never finds anything is right half the time; if nine words out of ten were Other, it

@@ -62,7 +62,7 @@ class TestAttention(ExecutedLesson):
         assert sum(steps[theory, "1"]) > max(sum(steps[theory, "d"]), sum(steps[default, "1"]))
 
     def test_the_way_through_attention_is_short_and_loses_nothing(self, output: str) -> None:
-        line = r"^(RNN|RNN, orthogonal start|self-attention) +(\d+) operations at 50 words; ([\d.e+-]+) %"
+        line = r"^(RNN|RNN, orthogonal start|self-attention) +(\d+) operations at 50 words; ([\d.e+-]+)%"
         found = table(line, output)
         assert found["RNN"][0] >= 50 > 10 > found["self-attention"][0]
         assert found["RNN"][1] < 1e-6 < found["RNN, orthogonal start"][1] < 0.1 < 10 < found["self-attention"][1] < 100

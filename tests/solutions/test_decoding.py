@@ -61,7 +61,7 @@ class TestDecoding(ExecutedLesson):
 
     def test_a_vote_of_samples_beats_one_of_them(self, output: str) -> None:
         one, greedy, vote = (
-            numbers(rf"F1 against the right translation, {name}: ([\d.]+) %", output)[0]
+            numbers(rf"F1 against the right translation, {name}: ([\d.]+)%", output)[0]
             for name in ("a single draw", "greedy decoding", "the vote of twenty")
         )
         assert one + 5 < vote < greedy

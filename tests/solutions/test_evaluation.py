@@ -54,7 +54,7 @@ class TestEvaluation(ExecutedLesson):
         assert 50 < precision < 65
         assert recall > 40
         assert f1 + 20 < rows["fine-tuned"][4]
-        surely = table(r"^(\w+) from 70% on: ([\d.]+) %", output)
+        surely = table(r"^(\w+) from 70% on: ([\d.]+)%", output)
         assert surely["precision"][0] > 97
         assert surely["recall"][0] < recall - 15
 
@@ -64,7 +64,7 @@ class TestEvaluation(ExecutedLesson):
         assert all(float(felix) + 1 < float(minka) for felix, minka in grades)
 
     def test_felix_is_not_ahead_by_luck(self, output: str) -> None:
-        assert numbers(r"Felix is ahead in: ([\d.]+) % of the samples", output)[0] > 99
+        assert numbers(r"Felix is ahead in: ([\d.]+)% of the samples", output)[0] > 99
         assert re.search(r"lie between [1-9]\d* and \d+ points", output)
 
     def test_synonyms_lift_minka_by_one_good_find_and_one_accident(self, output: str) -> None:

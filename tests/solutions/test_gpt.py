@@ -45,7 +45,7 @@ class TestGPT(ExecutedLesson):
 
     def test_no_text_quotes_what_training_gives(self, solved: NotebookNode) -> None:
         prose = "\n".join(cell.source for cell in solved.cells if cell.cell_type == "markdown")
-        assert not re.search(r"\d+(\.\d+)? %", prose)
+        assert not re.search(r"\d+(\.\d+)? ?%", prose)
 
 
 @pytest.mark.usefixtures("thorough")

@@ -19,6 +19,6 @@ class TestPrimer(ExecutedLesson):
     )
 
     def test_evenings_are_learned_by_heart(self, output: str) -> None:
-        right = table(r"^right on the (training|test) set: ([\d.]+) %", output)
+        right = table(r"^right on the (training|test) set: ([\d.]+)%", output)
         assert right["training"] == [100]
         assert 60 < right["test"][0] < 95

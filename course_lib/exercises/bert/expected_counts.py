@@ -91,8 +91,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "none_stays",
-            "Your answer leaves no chosen token unchanged. 10% of them become another token, and 10% stay as they "
-            "are.",
+            "Your answer leaves no chosen token unchanged. 10% of them become another token, and 10% stay as they are.",
             _slip((_SHARES, "0.8, 0.2, 0.0")),
         ),
         Misconception(
