@@ -1350,7 +1350,7 @@ def felix_against_minka():
         *(list(zip(sentences, references, strict=True)) for sentences in systems.values()), library_bleu
     )
     low, high = middle_of(differences)
-    show.prediction("Felix is ahead in", felix_wins, 100 * (differences > 0).float().mean().item(), " % of the samples")
+    show.prediction("Felix is ahead in", felix_wins, 100 * (differences > 0).float().mean().item(), "% of the samples")
     print(f"95% of the differences lie between {low:.0f} and {high:.0f} points")
 
 
@@ -1491,7 +1491,7 @@ def greedy_against_beams():
         differences = paired_bootstrap(*(counts[:captions] for counts in BY_HAND.values()), bleu)
         low, high = middle_of(differences)
         share = 100 * (differences > 0).float().mean().item()
-        show.prediction(f"{captions} captions, greedy is ahead in", guess, share, " % of the samples")
+        show.prediction(f"{captions} captions, greedy is ahead in", guess, share, "% of the samples")
         print(f"    95% of the differences lie between {low:+.2f} and {high:+.2f} points of BLEU")
         heights, *_ = panel.hist(differences.tolist(), bins=[place / 5 for place in range(-10, 26)], color="#c9dcf2")
         top = 1.12 * heights.max()

@@ -84,14 +84,14 @@ function draw({ text, mark }) {
     const first = next.slice(0, 8);
     const drawn = bars("the most frequent pairs", first.map(([pair]) => pair.replace(" ", " + ")), { most: first.length ? first[0][1] : 1, text: String });
     drawn.set(first.map(([, times]) => times), [0]);
-    counted.replaceChildren("the most frequent pairs of neighbours, the next one to be merged in orange", drawn.element);
+    counted.replaceChildren("the most frequent pairs of neighbors, the next one to be merged in orange", drawn.element);
     measure(rounds[number]);
     const before = made ? `“${made}” is a token now. ` : "";
     if (!next.length) return say(`${before}Each word is one token: there is nothing left to merge.`);
     const [[pair, times], ...others] = next;
     const same = others.filter(([, count]) => count === times).length;
     const why = same ? `as often as ${same} other pair${same > 1 ? "s" : ""}: the tokens that came first decide` : "more often than any other";
-    say(`${before}Next: ${pair.replace(" ", " + ")}, neighbours ${times} time${times > 1 ? "s" : ""}, ${why}.`);
+    say(`${before}Next: ${pair.replace(" ", " + ")}, neighbors ${times} time${times > 1 ? "s" : ""}, ${why}.`);
   }
 
   function renew() {

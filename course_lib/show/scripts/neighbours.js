@@ -1,4 +1,4 @@
-// Words in a plane: one of them is moved, and its neighbours are ranked twice, by dot product and by cosine.
+// Words in a plane: one of them is moved, and its neighbors are ranked twice, by dot product and by cosine.
 
 function draw({ words, vectors, chosen, low, high }) {
   const { element, say } = speaker();
@@ -15,7 +15,7 @@ function draw({ words, vectors, chosen, low, high }) {
     ["by dot product", dot, (value) => decimal(value)],
     ["by cosine", cosine, (value) => decimal(value)],
   ];
-  const lists = kinds.map(([name]) => el("ol", { class: "katze-bars", "aria-label": `neighbours ${name}` }));
+  const lists = kinds.map(([name]) => el("ol", { class: "katze-bars", "aria-label": `neighbors ${name}` }));
 
   function ranked(closeness) {
     const others = range(words.length).filter((i) => i !== moved);

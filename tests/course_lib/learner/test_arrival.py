@@ -18,7 +18,7 @@ def test_it_says_in_a_line_what_there_is_now(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setenv("KATZE_WORK", str(tmp_path))
     said = arrival.welcome()
     assert "\n" not in said
-    assert f"torch is {torch.__version__}" in said
+    assert f"torch {torch.__version__}" in said
     assert said.endswith(f"Your progress is kept in {tmp_path}.")
 
 
