@@ -1,7 +1,8 @@
 # Katze: two commands do everything.  `make demo` grades a class in sandboxes; `make test` runs what every change has to pass.
 
 PYTHON ?= python3
-WORKERS ?= 2
+# Processes that run tests: one more than cores, for a test often waits for a sandbox, a browser or a database.
+WORKERS ?= 3
 
 VENV := .venv
 BIN := $(VENV)/bin

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
@@ -49,7 +48,7 @@ def site(processes: None, request: pytest.FixtureRequest, tmp_path_factory: pyte
     course = course_to_run(request.config, tmp_path_factory)
 
     def build(folder: Path) -> None:
-        assert build_site(course, folder / "site", workers=int(os.environ.get("WORKERS", "1"))) == []
+        assert build_site(course, folder / "site", workers=1) == []
 
     return made_once(tmp_path_factory, "website", build) / "site"
 
