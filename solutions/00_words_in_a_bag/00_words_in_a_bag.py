@@ -1217,7 +1217,7 @@ show.prediction("not in the table", outside_the_table, weights + biases)
 # - **Logits**: a model's numbers for the classes, before any softmax; the largest one is its answer.
 # - **Parameters**: the numbers that a model learns.
 # - **Epoch**: one pass through all training examples.
-# - **Mini-batch**: the few examples of one step.
+# - **Mini-batch**: the few examples used in one step.
 # - **Sentiment**: whether a text is positive or negative.
 # - **Accuracy**: the share of correct answers.
 # - **Majority baseline**: the accuracy of always giving the most frequent training answer.

@@ -346,7 +346,7 @@ show.bars(
 # to 0.80; ours give the missing 0.20 to *The*, where *Le* should be looking. Two more slips: the sum there runs to
 # $N+1$ over the $N+1$ vectors $h_0, \dots, h_N$, whose last index is $N$. And a later slide takes *French* words as the
 # values of this translation. Attention averages vectors of the words that it looks **at**, so keys and values both come
-# from the English source. (Both sentences happen to have seven tokens, so the shapes don't give the slip away.)
+# from the English source. (Both sentences happen to have seven tokens, so the shapes don't give the mistake away.)
 
 # %% tags=["slides", "demo"]
 slide_alpha = torch.tensor([0.30, 0.15, 0.07, 0.07, 0.07, 0.07, 0.07])

@@ -469,7 +469,7 @@ x_b = torch.tensor([[1.0, 1.0], [-1.0, -2.5], [4.0, 3.0], [2.0, -3.0]])
 # `masked_weights`, but then a slip in it costs you points here too. Torch's built-in attention is not allowed.
 #
 # Shapes: `x` is `[..., tokens, d_model]`, `mask` is boolean and has the shape `[..., tokens, tokens]` or broadcasts to it,
-# the result is `[..., tokens, d_model]`. Each token may attend to something.
+# the result is `[..., tokens, d_model]`. Each token may attend to at least one.
 
 # %% [markdown] tags=["fine-print"]
 # One point is for values and the gradient of `x`, one for long vectors, whose scores lie in the thousands, and one for a

@@ -853,7 +853,7 @@ def vocabulary_against_length():
 #
 # ### 3.4 Tokens in a model
 #
-# How do tokens affect a *model*? Train three models on the same text, with bytes, 500 tokens and 2,000 tokens, and
+# How do tokens affect a *model*? Train three models on the same text, on its bytes and with vocabularies of 500 and of 2,000 tokens, and
 # compare the losses.
 #
 # But which losses? A byte model answers many easy questions (what follows a *q*?), a word model a few hard ones. So you

@@ -132,7 +132,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "clockwise",
-            "Your answer rotates clockwise. The minus belongs to the first number of a pair: a cos - b sin.",
+            "Your answer rotates clockwise. The minus sign goes with the first number of a pair: a cos - b sin.",
             _slip((_TURN, "a * cos + b * sin, b * cos - a * sin")),
         ),
         Misconception(

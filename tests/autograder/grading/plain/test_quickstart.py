@@ -43,7 +43,7 @@ def test_points_and_comments_are_those_of_nbgrader_autograde(
     assert main(["autograde", PS1, "--workers", "2", "--json", "out.json"]) == 0
     told = capsys.readouterr()
     assert "9 written answers wait for a person" in " ".join(told.out.split())
-    assert "and not the points" in " ".join(told.err.split())
+    assert "but not the points" in " ".join(told.err.split())
     ours, other = Course.find(quickstart), Course.find(theirs)
     for query in (GRADES, COMMENTS, "SELECT student_id, timestamp FROM submitted_assignment ORDER BY 1"):
         assert rows(ours, query) == rows(other, query)

@@ -39,17 +39,17 @@ ASKS = {
         "import subprocess\ntry:\n    subprocess.check_output(['git', 'log'])\nexcept Exception:\n    pass",
         "to start the program `git log`",
     ),
-    "fork": ("import os\nif os.fork() == 0:\n    os._exit(0)", "a call of the system (PermissionError: [Errno 1]"),
+    "fork": ("import os\nif os.fork() == 0:\n    os._exit(0)", "a system call (PermissionError: [Errno 1]"),
     "sqlite": (
         "import sqlite3\nwith sqlite3.connect('made.db') as db:\n    db.execute('create table t (a)')",
         "what SQLite asked for (sqlite3.OperationalError: access permission denied)",
     ),
-    "lock": ("import fcntl\nfcntl.flock(open('l', 'w'), fcntl.LOCK_EX)", "a call of the system (OSError: [Errno 38]"),
+    "lock": ("import fcntl\nfcntl.flock(open('l', 'w'), fcntl.LOCK_EX)", "a system call (OSError: [Errno 38]"),
     "thread": (
         "import asyncio, threading\nfound = []\nasync def find():\n    found.append(double(2))\n"
         "thread = threading.Thread(target=lambda: asyncio.run(find()))\nthread.start(); thread.join()\n"
         "assert found == [4]",
-        "a call of the system (PermissionError: [Errno 1] Operation not permitted)",
+        "a system call (PermissionError: [Errno 1] Operation not permitted)",
     ),
     "elsewhere": ("assert open('{root}/data.txt').read()", "access to {root}/data.txt"),
     "above": ("assert open('../../../data.txt').read()", "access to ../../../data.txt"),
@@ -182,7 +182,7 @@ def test_a_page_shows_what_a_test_prints_and_calls_it_by_its_heading(
                 "name": "stderr",
                 "text": "w.py:4: UserWarning: [Errno 13] Permission denied.  x\n",
             },
-            ["a call of the system (w.py:4: UserWarning: [Errno 13] Permission denied.  x)"],
+            ["a system call (w.py:4: UserWarning: [Errno 13] Permission denied.  x)"],
         ),
         (
             {
