@@ -207,7 +207,7 @@ def made_on_the_cpu(right: Callable[..., Value], device: str, *, paired: bool = 
     """
     message = (
         "Your answer always makes a tensor on the CPU. On a GPU that raises an error, because one operation can't mix "
-        f"tensors of two devices. Make it with device={device}."
+        f"tensors on two devices. Make it with device={device}."
     )
     return Misconception("on_the_cpu", message, Edited(right, (f", device={device}", ""), paired=paired))
 

@@ -38,7 +38,7 @@ _MARK = "_katze_elsewhere"
 
 
 class MixedDevices(RuntimeError):
-    """Raised where torch would refuse tensors of two devices."""
+    """Raised where torch would refuse tensors on two devices."""
 
 
 def put(value: Any) -> Any:

@@ -111,7 +111,7 @@ class AddAndNorm(nn.Module):
 
 
 def gelu(x: Float[Tensor, "*shape"], approximate: bool = False) -> Float[Tensor, "*shape"]:
-    """Each number times the probability that a standard normal number is below it: `F.gelu`, by its formula.
+    """Each number times the probability that a standard normal variable is below it: `F.gelu`, by its formula.
 
     Hendrycks and Gimpel (2016), "Gaussian Error Linear Units (GELUs)", section 2; slide S3.
 

@@ -130,7 +130,7 @@ def order_matters(model, x, order):
 
 # %% [markdown] tags=["reason"]
 # Put the first run's outputs into the new order, so that you compare each token with itself. Row i belongs to the token
-# now at position i, which is token `order[i]`; the inverse order is right only for swaps. Shuffle along the token
+# now at position i, which is token `order[i]`; the inverse order works only for swaps. Shuffle along the token
 # dimension; otherwise whole sentences of a batch trade places. A sum in a different order is rounded differently, so
 # test whether two vectors differ by more than rounding.
 
@@ -314,8 +314,8 @@ check("positions.appended_index", hidden=True)
 # %% [markdown]
 # What is wrong with that? Look at a dot product. Sixteen dimensions of moderate numbers give a moderate score. A
 # seventeenth dimension with the position adds *pos × pos'* to that score: 0 if either token is the first, 900 for two
-# tokens around position 30. Then a token attends to the largest position, not to what fits. The plot below shows how
-# much attention the middle token of random sentences pays to the last.
+# tokens around position 30. Then a token attends to the largest position, not to the best match. The plot below shows
+# how much attention the middle token of random sentences pays to the last.
 #
 # **Guess first.** In a sentence of 17 tokens, an equal share is 6%. How much will the last token get? Write your guess
 # here; the next cell shows it next to the measurement. (We don't collect guesses, but you remember wrong ones best.)
@@ -415,7 +415,7 @@ def sixteen_positions_in_binary():
 
 # %% [markdown]
 # The numbers are bounded, and no two positions look the same. Each row of the picture is a rhythm: the ones change at
-# every token, the twos half as often, the eights only once. Fast rhythms tell neighbors apart, slow ones tell the front
+# every token, the twos half as often, the eights only once. Fast rhythms tell neighbors apart, slow ones tell the start
 # of the sentence from its end.
 #
 # But not all steps are the same size. From 7 to 8 all four digits change, from 8 to 9 only one does; and 8 is nearer to 0
@@ -471,7 +471,7 @@ def sinusoidal_encoding(length, d_model, device=None):
 
 
 # %% [markdown] tags=["reason"]
-# Wavelengths grow from 2π toward 10000 · 2π in a geometric series. Sine and cosine together tell you where a hand
+# Wavelengths grow from 2π toward 10000 · 2π in a geometric progression. Sine and cosine together tell you where a hand
 # points; a sine alone takes each value twice in every turn. Sine and cosine must share an angle: otherwise they are not
 # one hand, and the shift of the next exercise is not a rotation. The formula's 2i is the even dimension itself, so if
 # you step by 2 and then double, you count the 2 twice. Putting all sines first gives the same encoding with its columns
@@ -580,7 +580,7 @@ def steps_and_similarities():
 # tells neighbors apart.
 #
 # How do you combine positions and tokens? The paper does not append the encoding but **adds** it: `x + encoding`. That
-# takes no extra dimension, and a few hundred dimensions have room for both. So, once more, who chased whom?
+# needs no extra dimensions, and a few hundred dimensions have room for both. So, once more, who chased whom?
 
 
 # %% tags=["demo"]
@@ -634,8 +634,8 @@ def who_chased_whom():
 # ### Exercise 6 · The shift matrix
 # `positions.shift_matrix` · 4 points · about 20 minutes
 #
-# Build this matrix. Watch the signs: our pairs are (sine, cosine), so the minus is at the lower left, not where your
-# geometry book puts it.
+# Build this matrix. Watch the signs: our pairs are (sine, cosine), so the minus sign is at the lower left, not where
+# your geometry book puts it.
 #
 # Shapes: `shift` is an int and may be negative, `d_model` is an even int; the result is float32 `[d_model, d_model]`.
 
@@ -667,9 +667,9 @@ def shift_matrix(shift, d_model, device=None):
 # depends on the shift and the clock but not on the position, so one matrix moves every position. That is a linear map,
 # which attention can learn.
 #
-# Most geometry books use pairs (cosine, sine), with the minus at the upper right. If you copy their matrix unchanged,
-# it turns the clocks back, and agrees with the right one only for a shift of 0. A negative shift needs no special case,
-# since the sine changes sign by itself.
+# Most geometry books use pairs (cosine, sine), with the minus sign at the upper right. If you copy their matrix
+# unchanged, it turns the clocks back, and agrees with the right one only for a shift of 0. A negative shift needs no
+# special case, since the sine changes sign by itself.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-shift_matrix-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("positions.shift_matrix")
@@ -711,7 +711,7 @@ def found_without_trigonometry():
 #
 # These clocks show such a shift: blue is a token, and orange the token a hundred positions later. Both hands turn, but
 # the **angle between them** never changes. The four angles determine all of $M_{100}$. The second slider changes the
-# hundred, and with it the matrix and the dot product, which is the same for every token.
+# shift, and with it the matrix and the dot product, which is the same for every token.
 
 
 # %% tags=["demo"]
@@ -804,7 +804,7 @@ class LearnedPositions(nn.Module):
 
 # %% [markdown] tags=["reason"]
 # Learned positions are an embedding table, indexed by position. There is no row past the last, so the layer refuses
-# longer sentences. Without this check, a table of a single row would broadcast over any sentence, and with any other
+# longer sentences. Without this check, a table with one row would broadcast over any sentence, and with any other
 # table torch's message would mention sizes, not positions. Rows outside the slice get no gradient in that step, so late
 # positions, which few sentences reach, are trained less well.
 
@@ -888,11 +888,11 @@ def learned_beside_computed():
 # tokens apart differ, rows five or six apart are alike again, and rows eight apart are not. Whatever repeats regularly
 # goes around, like a clock.
 #
-# So is there *one* matrix that moves every learned row to the next? Twelve directions contain nearly all the variance
+# So is there *one* matrix that moves every learned row to the next? Twelve directions capture nearly all the variance
 # of the rows. Least squares finds the best such matrix in these directions, from the first 300 rows. If that matrix is
 # made of rotations, its **eigenvalues** show it: a clock that turns by an angle $b$ per token and comes around every
-# $2\pi / b$ tokens contributes $\cos b \pm i \sin b$, two numbers of size 1. (We leave out two rows: the first belongs
-# to a special token that begins every text, the last to the end of the longest texts.)
+# $2\pi / b$ tokens contributes $\cos b \pm i \sin b$, two numbers of magnitude 1. (We leave out two rows: the first
+# belongs to a special token that begins every text, the last to the end of the longest texts.)
 
 # %% tags=["demo"]
 if published is None:
@@ -937,8 +937,8 @@ else:
 # though not perfectly.
 #
 # A table of random numbers, trained on text, arrived at what the paper's authors had written down as a formula,
-# including frequencies in a geometric series. (This is one model, not a law.) So it is less surprising that learned
-# positions did as well as sinusoids in the paper.
+# including frequencies in a geometric progression. (This is one model, not a law.) So it is less surprising that
+# learned positions did as well as sinusoids in the paper.
 #
 # ## 8. Distance as a penalty
 #
@@ -949,7 +949,7 @@ else:
 # $$\text{biased}_{ij} = \text{scaled}_{ij} - m_h\,(i - j) \qquad \text{for keys } j \le i .$$
 #
 # With $n$ heads, head $h$ (counting from 1) has its own **slope** $m_h = 2^{-8h/n}$. Slopes are not learned. A head
-# with a steep slope looks at its nearest neighbors, and one with a flat slope looks far back. There is no last
+# with a steep slope looks at the nearest tokens, and one with a flat slope looks far back. There is no last
 # position.
 #
 # ### Exercise 8 · Distance as a penalty
@@ -1133,7 +1133,7 @@ def past_the_trained_length():
 # - **Learned positions stop.** Rows past the 16th never got a gradient, so they are still random. The model drops to
 #   blind guessing at the very next token.
 # - **Sinusoids extrapolate, but the trained model does so only now and then.** Past the trained length, some answers
-#   are still right, and which ones they are differs from run to run. The likely reason is that within 16 tokens the
+#   are still right, but which ones varies from run to run. The likely reason is that within 16 tokens the
 #   slow clocks hardly move, so the model never learned what to do once they do.
 # - **It is not the encoding's fault.** The head made by hand from $M_{-2}$ is right everywhere. Gradient descent found
 #   a different solution, which agrees with that head only within the trained length.
@@ -1160,8 +1160,8 @@ def past_the_trained_length():
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "positions-how_would_you_know-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # The encoding is defined at position 5,000, but that does not mean that the weights can use it there. In training, the
-# slow clocks moved over a small part of their circle, so the weights never learned to read the rest. In section 9,
-# models with sinusoids were perfect on the 16 positions of their training and far from it on the next 48, differently
+# slow clocks covered only a small part of their circle, so the weights never learned to read the rest. In section 9,
+# models with sinusoids were perfect on the 16 positions seen in training and far from it on the next 48, differently
 # in each run, although a head made by hand from the same encoding was right everywhere. I would measure the loss by
 # position on texts much longer than 512 tokens, for several seeds. I would compare it with the loss within the trained
 # 512, and with the same model given only the last 512 tokens. If the model does worse with the longer context, it does

@@ -125,7 +125,7 @@ transportation = torch.tensor([[1.0], [0.0], [0.0], [0.0]])  # for the keys
 # That is how the German half of a translator looks at the English half: the target asks, and the source answers.
 
 # %% [markdown] tags=["slides"]
-# S2 says so in a line: no parameters in scaled dot-product attention. The two lenses are S3's idea; S3 writes the
+# S2 says so in one line: no parameters in scaled dot-product attention. The two lenses are S3's idea; S3 writes the
 # projections with words as columns, $Q w_j$, $K w_i$, $V w_i$. Lesson 01 mentioned these learned matrices where S2 made
 # keys and values the same.
 
@@ -171,7 +171,7 @@ check("heads_and_blocks.project", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# What does *station* look at, without and with projections?
+# What does *station* look at, with and without projections?
 
 
 # %% tags=["demo"]
@@ -409,7 +409,7 @@ check("heads_and_blocks.multi_head_attention", hidden=True)
 # %% [markdown]
 # ## 4. Four heads, four things
 #
-# Do heads really learn different patterns? Here is a task that lets you tell.
+# Do heads really learn different patterns? Here is a task that lets you find out.
 #
 # A sentence is a salad of four words, each used twice. Every word wears a **collar** in one of four colors. At every
 # token the model must name the colors of four other collars:
@@ -458,7 +458,7 @@ for position, (token, colour, answers) in enumerate(zip(tokens[0], colours[0], t
 # attention once, and names four colors with a linear layer. Nothing tells a head what to look for. We train the model
 # with one head, with two and with four, in a few seconds; all three models have the same number of parameters.
 #
-# **Predict first.** How many of the four questions will each model answer well, say, three times out of four? The cell
+# **Predict first.** How many of the four questions will each model answer well (say, three times out of four)? The cell
 # shows your guesses next to the results.
 
 # %%
@@ -1045,7 +1045,7 @@ def gradients_on_their_way_down():
 # result would be linear however many layers you stacked.
 #
 # The paper uses $\operatorname{ReLU}(z) = \max(0, z)$. GPT and BERT use **GELU** (Hendrycks and Gimpel, 2016), $z$
-# times the probability that a standard normal number is below $z$. It looks like a ReLU with a rounded corner.
+# times the probability that a standard normal variable is below $z$. It looks like a ReLU with a rounded corner.
 #
 # $$\operatorname{GELU}(z) = z \cdot \tfrac12 \Big(1 + \operatorname{erf}\frac{z}{\sqrt2}\Big)
 #   \approx \tfrac12\, z \Big(1 + \tanh\big(\sqrt{2/\pi}\,(z + 0.044715\, z^3)\big)\Big)$$
@@ -1071,7 +1071,7 @@ def gradients_on_their_way_down():
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-gelu-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def gelu(x, approximate=False):
-    """Each number times the probability that a standard normal number is below it.
+    """Each number times the probability that a standard normal variable is below it.
 
     x: [...]
     approximate: bool, whether to use the form with tanh
@@ -1087,7 +1087,7 @@ def gelu(x, approximate=False):
 
 
 # %% [markdown] tags=["reason"]
-# The error function is the normal distribution function, stretched by √2, and running from -1 to 1 instead of 0 to 1,
+# The error function is the normal distribution function, squeezed by √2 and running from -1 to 1 instead of 0 to 1,
 # hence the 1 and the half. GELU is almost x for large x, and almost 0 for very negative x; in between, a part of x gets
 # through. The tanh form differs by less than a thousandth, which is little for one number but visible after twelve
 # blocks, so use the form that your weights were trained with.
@@ -1769,7 +1769,7 @@ def the_bill():
 #
 # 1. Add a fifth question to the collars (the token **two** positions before), and keep four heads. Which pattern
 #    suffers, and is it the same with other seeds? How many heads do you need if two questions have the same answer?
-# 2. Train four heads, then set one of them to zero before `W_o`. Which question breaks, and by how much? Predict this
+# 2. Train four heads, then set one of them to zero before `W_o`. Which question suffers, and by how much? Predict this
 #    from the picture in section 4.
 # 3. Do the same to `published`: find the head for the token before, set its columns of `W_o` to 0 (in
 #    `published.bert.blocks[0].self_attention.W_o.weight`), and measure how far the vectors of a sentence move
@@ -1789,7 +1789,7 @@ def the_bill():
 # - **self-attention**: attention whose queries, keys and values come from the same tokens.
 # - **cross-attention**: attention whose queries come from one sequence, the target, and whose keys and values come from
 #   another, the source or memory.
-# - **head**: one attention, with its own weights, on its part of the projected vectors.
+# - **head**: attention with its own weights, on its part of the projected vectors.
 # - **multi-head attention**: several heads side by side, with their outputs concatenated and mixed by $W_o$.
 # - **attention sink**: a token without content, often the first, where heads park attention that they have no use for.
 # - **layer norm**: each token's vector standardized over its own numbers, then scaled by $\gamma$ and shifted by $\beta$.
@@ -1800,7 +1800,7 @@ def the_bill():
 # - **post-norm**, **pre-norm**: with the norm after the addition, or before the sublayer.
 # - **activation**: the function between two linear layers that keeps them from collapsing into one; also a number inside
 #   a network, as opposed to a weight.
-# - **GELU**: an activation, $z$ times the probability that a standard normal number is below $z$.
+# - **GELU**: an activation, $z$ times the probability that a standard normal variable is below $z$.
 # - **feed-forward network**: two linear layers with an activation between them, the same for every token.
 # - **encoder block**: self-attention and feed-forward network, each with add & norm.
 # - **parameter**: a number that training changes.

@@ -151,7 +151,7 @@ show.matrices(
 # ### Exercise 1 · Shifted right
 # `encoder_decoder.shift_right` · 1 point · about 5 minutes
 #
-# Turn the whole targets of a batch into both rows of the picture.
+# Turn a batch of whole targets into both rows of the picture.
 #
 # Shapes: `target` is an int64 tensor `[batch, tokens]`, each row from `<s>` to `<e>`, with padding after it. Return a
 # tuple of two tensors, `read` and `targets`, each `[batch, tokens - 1]`.
@@ -190,7 +190,7 @@ check("encoder_decoder.shift_right", hidden=True)
 #
 # This is exact: each factor is the decoder's output at one position. A product of many small numbers is hard to work
 # with, so take the logarithm, which turns it into a sum. Divide by the number of tokens, including `<e>`, so that you
-# can compare long and short sentences. And put a minus in front, since people like to minimize. This is the mean
+# can compare long and short sentences. And put a minus sign in front, since people like to minimize. This is the mean
 # **negative log-likelihood**, NLL for short:
 #
 # $$\text{NLL} = -\frac{1}{T} \sum_{t=1}^{T} \ln P(e_t \mid e_1, \dots, e_{t-1}, f).$$
@@ -785,7 +785,7 @@ def a_valley():
 # $$\text{rate}(\text{step}) = d_\text{model}^{-0.5} \cdot
 #   \min\left(\text{step}^{-0.5},\; \text{step} \cdot \text{warmup}^{-1.5}\right)$$
 #
-# The rate rises in a straight line during the **warm-up**, then falls with $1/\sqrt{\text{step}}$. At the beginning,
+# The rate rises in a straight line during the **warm-up**, then falls as $1/\sqrt{\text{step}}$. At the beginning,
 # Adam's running means come from only a handful of gradients, and in a post-norm transformer the gradients near the
 # output are large (Xiong et al., 2020): a full step could lead anywhere. Later, the steps must become small, or the
 # loss only dances around its minimum.
@@ -871,7 +871,7 @@ hard = torch.tensor([1.0, 0.0, 0.0, 0.0, 0.0])
 show.distributions(
     candidates,
     {"ε = 0": hard, "ε = 0.1": torch.tensor([0.9, *[0.1 / 4] * 4]), "ε = 0.3": torch.tensor([0.7, *[0.3 / 4] * 4])},
-    alt="Targets over five tokens. Without smoothing, notes has 1; with 0.1, it has 0.9 and each other token has 0.025.",
+    alt="Targets over five tokens. Without smoothing, notes has 1; with 0.1, it has 0.9 and the others 0.025 each.",
 )
 
 # %% [markdown]
@@ -921,7 +921,7 @@ check("encoder_decoder.label_smoothing", hidden=True)
 # words you can't tell the difference; with five you can.
 
 # %% [markdown] tags=["slides"]
-# On S4, as here, the mass goes to "all of the other words". The next cell draws the curve on that slide. The training
+# On S4's slide, as here, the mass goes to "all of the other words". The next cell draws its curve. The training
 # wrapper of section 5.1 comes from S3.
 
 
@@ -1349,7 +1349,7 @@ def word_for_word():
 #
 # ### 6.1 The bottleneck, measured
 #
-# Now we train recurrent networks, without and with attention. The encoder is a GRU, a common recurrent network, and so
+# Now we train recurrent networks, with and without attention. The encoder is a GRU, a common recurrent network, and so
 # is the decoder, which starts from the encoder's last state. Without attention, the decoder gets only that vector, at
 # every position (Cho et al., 2014). With attention, it gets a mix of all the states instead, weighted by our own scaled
 # dot product: the decoder's states are the queries, and the encoder's are the keys and values. Everything else is the
@@ -1521,7 +1521,7 @@ def scheduled_sampling(step, state, target, drawn, share):
 
 # %% [markdown] tags=["reason"]
 # Whatever the model reads next, keep the scores of every step: the loss compares them with the *right* tokens, so a
-# model that has gone astray learns how to get back. With one draw for the whole batch, all sentences would read right
+# model that has gone astray learns how to get back. If all sentences shared one draw, they would read the right
 # tokens in the same steps. `argmax` has no gradient and doesn't need one: the model learns through its scores and its
 # states. If you detach the states, the model can't learn to remember anything for longer than a step.
 
@@ -1622,7 +1622,7 @@ def right_words_or_its_own():
 
 
 # %% [markdown]
-# Compare the **gaps** between the two numbers, and the orange curves, which matter in use.
+# Compare the **gaps** between the two numbers, and the orange curves, which matter in practice.
 #
 # Exposure bias is not the only cause of a gap. One extra word shifts everything after it, so good words also count as
 # wrong. And each right word that the model reads gives away what can follow.
@@ -1633,8 +1633,8 @@ def right_words_or_its_own():
 # ### 6.3 A wrapper that others maintain
 #
 # Libraries such as **Lightning** (`lightning`) take over what our `fit` does: the loop, the device, mixed precision,
-# clipping and checkpoints, and also logging and several GPUs. You write the model and the loss of one step, and choose
-# the optimizer. If Lightning is installed, the next cell trains your model with it for a few steps.
+# clipping and checkpoints; they add logging and multi-GPU training. You write the model and the loss of one step, and
+# choose the optimizer. If Lightning is installed, the next cell trains your model with it for a few steps.
 
 
 # %% tags=["demo"]
@@ -1689,7 +1689,7 @@ def the_same_model_under_lightning():
 # - **Shifted right**: the decoder's input, the target moved right by one position, so that it starts with `<s>`.
 # - **Teacher forcing**: training with the right words before each position, not the model's own.
 # - **Scheduled sampling**: training in which the model reads its own token with some probability.
-# - **Exposure bias**: a model trained only on right words must read its own words in use.
+# - **Exposure bias**: a model trained only on the right words must later read its own.
 # - **Chain rule**: a sentence's probability is the product of its words' probabilities, each given the words before it.
 # - **Negative log-likelihood** (NLL): the mean of $-\ln p$ over the right words.
 # - **Perplexity** (per token): $e^{\text{NLL}}$, the number of tokens that the model seems to choose from.

@@ -133,7 +133,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "The forward of your encoder block is two thirds of the answer. Insert a sublayer in which the target "
+            "The `forward` of your encoder block is two thirds of the answer. Insert a sublayer in which the target "
             "attends to the source, and renumber the norms.",
         ),
         Hint(

@@ -104,7 +104,7 @@ EXERCISE = Exercise(
             "shapes",
             "Log-probabilities are `[tokens, vocab_size]`. `gather` picks the right tokens' log-probabilities, "
             "`[tokens]`. To get the sum over the other tokens, subtract these from the sum over the vocabulary. Each "
-            "other token gets ε over `vocab_size - 1`.",
+            "of the others gets ε over `vocab_size - 1`.",
             answers=("torchs_variant", "shared_by_too_many", "right_counted_among_the_others", "not_shared_out"),
         ),
         Hint(
@@ -112,7 +112,7 @@ EXERCISE = Exercise(
             "Take a log-softmax over the vocabulary.\n"
             "Pick the right tokens' log-probabilities.\n"
             "Subtract them from the sum over the vocabulary to get the others' sum.\n"
-            "Add 1 - ε times the first and each other token's share times the second.\n"
+            "Weight the first by 1 - ε, the second by the share of one other token, and add them.\n"
             "Take minus the mean over the tokens.",
             answers=("mean_over_the_vocabulary", "not_negated", "softmax_by_hand", "softmax_over_the_words"),
         ),
@@ -121,7 +121,7 @@ EXERCISE = Exercise(
         *_slips(
             torchs_variant=(
                 "Your answer is torch's variant, label_smoothing=, which shares the mass among all tokens, including "
-                "the right one. Give each other token smoothing / (V - 1), and the right one 1 - smoothing.",
+                "the right one. Give each of the others smoothing / (V - 1), and the right one 1 - smoothing.",
                 (_SHARE, "smoothing / size"),
                 (_RIGHT, "1 - smoothing + share)"),
             ),
@@ -144,9 +144,9 @@ EXERCISE = Exercise(
                 "Your target is 1 at the right token, so it sums to more than 1. Give the right token 1 - smoothing.",
                 (_RIGHT, "1)"),
             ),
-            not_shared_out=("Your target sums to less than 1. Give each other token its share.", (_SHARE, "0")),
+            not_shared_out=("Your target sums to less than 1. Give the wrong tokens their share.", (_SHARE, "0")),
             whole_for_each=(
-                "Your answer gives each other token the whole smoothing. Divide it by V - 1.",
+                "Your answer gives each wrong token the whole smoothing. Divide it by V - 1.",
                 (_SHARE, "smoothing"),
             ),
             swapped=(

@@ -125,7 +125,7 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "Clip both gradients by one norm, the root of the sum of all their squares. If it is above `clip`, "
-            "multiply both by `clip` over it, which keeps their direction. Stack the scalar losses into `[steps]`.",
+            "multiply both by `clip` over the norm, which keeps their direction. Stack the losses into `[steps]`.",
             answers=("each_clipped_by_itself", "norm_without_root", "only_W_clipped", "values_clipped"),
         ),
         Hint(

@@ -80,7 +80,7 @@ EXERCISE = Exercise(
     misconceptions=(
         *_slips(
             never_falls=(
-                "Your answer keeps rising. After step `warmup`, the rate must fall with step^-0.5, the smaller term.",
+                "Your answer keeps rising. After step `warmup`, the rate must fall as step^-0.5, the smaller term.",
                 (_JOINED, "rising"),
             ),
             never_rises=(
@@ -105,16 +105,15 @@ EXERCISE = Exercise(
                 (_WIDTH, "1 / d_model"),
             ),
             stays_at_the_peak=(
-                "Your answer rises and then stays constant. After the warm-up, it must fall with 1 / √step.",
+                "Your answer rises and then stays constant. After the warm-up, it must fall as 1 / √step.",
                 (_FALLING, "torch.full_like(counted, warmup**-0.5)"),
             ),
             falls_with_the_step=(
-                "Your answer falls with 1 / step after the warm-up. It must fall with the root: step^-0.5, or 1 / "
-                "√step.",
+                "Your answer falls as 1 / step after the warm-up. Use the root: step^-0.5, or 1 / √step.",
                 (_FALLING, "torch.where(counted > warmup, warmup**0.5 / counted, counted**-0.5)"),
             ),
             falling_without_minus=(
-                "Your answer has step^0.5, which rises. Put a minus in the exponent: step^-0.5.",
+                "Your answer has step^0.5, which rises. Put a minus sign in the exponent: step^-0.5.",
                 (_FALLING, "counted**0.5"),
             ),
             too_steep=(

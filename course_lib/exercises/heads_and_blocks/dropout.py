@@ -107,8 +107,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "rescaled_in_evaluation",
-            "Your answer multiplies by 1 - p in evaluation instead of dividing by it in training. The first dropout "
-            "paper did that, and it works too. Here, as in torch, return x itself in evaluation.",
+            "Your answer multiplies by 1 - p in evaluation instead of dividing by it in training. The original "
+            "dropout paper did that, and it works too. Here, as in torch, return x itself in evaluation.",
             _slip((_FACTOR, "1"), ("x.clone()", "x * (1 - p)")),
             alone=True,
         ),

@@ -73,8 +73,8 @@ EXERCISE = Exercise(
     name="gelu",
     title="GELU",
     statement=(
-        "gelu(x [...], approximate=False) -> [...]: each number times the probability that a standard normal number is "
-        "below it; with approximate=True, 0.5 x (1 + tanh(√(2/π) (x + 0.044715 x³))), as in GPT-2; with gradients."
+        "gelu(x [...], approximate=False) -> [...]: each number times the probability that a standard normal variable "
+        "is below it; with approximate=True, 0.5 x (1 + tanh(√(2/π) (x + 0.044715 x³))), as in GPT-2; with gradients."
     ),
     points=3,
     minutes=12,

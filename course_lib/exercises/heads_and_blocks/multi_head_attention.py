@@ -163,7 +163,7 @@ EXERCISE = Exercise(
             "Compute queries from `x`, and keys and values from `memory`, by calling the layers: `self.W_q(x)`.\n"
             "Split the last dimension of each result in two, then move the heads before the tokens.\n"
             "If there is a mask, give it a dimension for the heads.\n"
-            "Attend on the split tensors, which gives `[batch, heads, tokens, d_head]`.\n"
+            "Run attention on the split tensors, which gives `[batch, heads, tokens, d_head]`.\n"
             "Move the tokens back in front of the heads, and flatten the last two dimensions into one.\n"
             "Mix the heads with `self.W_o`.",
             answers=("W_o_left_out", "one_head", "values_from_x", "memory_ignored", "keys_and_values_exchanged"),
@@ -228,8 +228,8 @@ EXERCISE = Exercise(
                 (_JOINED, "reshape(x.shape)"),
             ),
             heads_behind_the_words=(
-                "Your answer attends on [batch, tokens, heads, d_head], so the heads of each token attend to each "
-                "other, and no token sees another. Put the heads before the tokens with transpose(1, 2), and move "
+                "Your answer runs attention on [batch, tokens, heads, d_head], so the heads of each token attend to "
+                "each other, and no token sees another. Put the heads before the tokens with transpose(1, 2), and move "
                 "them back at the end.",
                 (_SPLIT, "unflatten(-1, (heads, -1))"),
                 (_JOINED, "flatten(2)"),

@@ -95,7 +95,7 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "There are `d_model` / 2 blocks of 2 × 2, and zeros elsewhere. The angles are those of position `shift` "
-            "in the sinusoidal encoding. Our pairs are (sine, cosine), so the minus is at the lower left.",
+            "in the sinusoidal encoding. Our pairs are (sine, cosine), so the minus sign is at the lower left.",
             answers=("turned_back", "minus_forgotten", "minus_at_the_cosine", "sine_on_the_diagonal", "diagonal_only"),
         ),
         Hint(
@@ -167,8 +167,8 @@ EXERCISE = Exercise(
                 ("matrix.float()", "matrix"),
             ),
             minus_at_the_cosine=(
-                "Your blocks have the minus at the lower-right cosine, which makes them reflections. Put it at the "
-                "sine below the diagonal: [[cos, sin], [-sin, cos]].",
+                "Your blocks have the minus sign at the lower-right cosine, which makes them reflections. Put it at "
+                "the sine below the diagonal: [[cos, sin], [-sin, cos]].",
                 (_BLOCK, "[cos, sin, sin, -cos]"),
             ),
             backwards_nothing_moves=(

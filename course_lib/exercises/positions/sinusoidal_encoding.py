@@ -138,7 +138,7 @@ EXERCISE = Exercise(
                 ("waves.float()", "waves"),
             ),
             exponent_without_brackets=(
-                "Your answer computes 10000 ** 2 * i / d_model, where the power binds first. Put the whole exponent "
+                "Your answer computes 10000 ** 2 * i / d_model, where the power comes first. Put the whole exponent "
                 "in parentheses: 10000 ** (2 * i / d_model).",
                 (_ANGLE, "position / 10_000**2 * exponent / 2"),
             ),
