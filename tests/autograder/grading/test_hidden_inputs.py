@@ -52,13 +52,16 @@ def hand_in_thief(course: Course, student: str, body: str) -> None:
 
 
 def pairs_of(cases: list[Case]) -> set[Pair]:
-    """Numbers of these inputs that stand side by side, to four decimals, rounded and cut off, without their sign."""
+    """Numbers of these inputs that stand side by side, to four decimals, rounded and cut off, without their sign.
+
+    Tiny ones are left out: seconds, which are shown, are often as small.
+    """
     found: set[Pair] = set()
     for tensor in (arg for case in cases for arg in case.args if isinstance(arg, Tensor)):
         values = [abs(float(value)) for value in tensor.flatten().tolist()]
         found |= set(itertools.pairwise(f"{value:.4f}" for value in values))
         found |= set(itertools.pairwise(f"{value:.9f}"[:-5] for value in values))
-    return {pair for pair in found if not any(number.endswith(".0000") for number in pair)}
+    return {pair for pair in found if not any(number.endswith(".0000") or float(number) < 0.01 for number in pair)}
 
 
 def pairs_in(content: bytes) -> set[Pair]:
