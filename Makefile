@@ -45,7 +45,7 @@ $(DEVELOPING): $(READY)
 demo: setup  ## Train a small transformer, then release and grade a bundled class in sandboxes.
 	$(BIN)/katze demo
 
-quick: dev  ## Run what needs no other process, on a few inputs: three minutes.
+quick: dev  ## Run what needs no other process, on a few inputs: two minutes.
 	$(PYTEST) --quick
 
 test: checked  ## Run what every change has to pass: style, types, release drift, tests.

@@ -436,6 +436,7 @@ def test_every_command_can_log_and_bad_input_leaves_its_traceback_there(course: 
 # mine
 
 
+@pytest.mark.usefixtures("processes")
 def test_mine_writes_a_transformer_and_says_whose_its_pieces_are(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -66,6 +66,7 @@ def test_other_errors_pass_through() -> None:
         1 // 0  # noqa: B018
 
 
+@pytest.mark.usefixtures("processes")
 def test_asking_for_the_command_leaves_setuptools_importable() -> None:
     asked = "from course_lib.ground.optional import install_command; install_command('x'); import setuptools"
     subprocess.run([sys.executable, "-c", asked], check=True)

@@ -37,6 +37,7 @@ def test_colab_without_drive_forgets(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert "Your progress is kept in" in arrival.welcome()
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("asks", ["course_lib.require_version('0.1')", "import course_lib.checking"])
 def test_without_torch_the_first_cell_and_a_check_say_what_to_run(asks: str) -> None:
     there = "import sys; sys.modules['torch'] = None; import course_lib; course_lib.find_spec = lambda name: None"

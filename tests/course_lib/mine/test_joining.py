@@ -189,7 +189,7 @@ def gpt2(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
 
 @pytest.fixture(scope="module")
 def files(
-    tmp_path_factory: pytest.TempPathFactory, gpt2: tuple[Path, list[str]]
+    processes: None, tmp_path_factory: pytest.TempPathFactory, gpt2: tuple[Path, list[str]]
 ) -> dict[str, tuple[MyTransformer, Path, str]]:
     """What each learner's answers become, where it is, and what it prints."""
     folder = tmp_path_factory.mktemp("mine")
