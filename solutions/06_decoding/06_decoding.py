@@ -343,7 +343,7 @@ def the_attention_crosses():
 # training data never says which word translates which. The model learned where to look because that lowers the loss.
 #
 # **What if the model makes a mistake?** The wrong word becomes part of its input, and it has never seen a wrong
-# beginning in training. This is **exposure bias** (Ranzato et al., 2016). Let's put a wrong first word into its mouth.
+# beginning in training. This is **exposure bias** (Ranzato et al., 2016). Let's put a wrong first word in its mouth.
 
 
 # %% tags=["demo"]
@@ -365,7 +365,7 @@ def a_wrong_beginning():
 # ## 3. How probable is a sentence?
 #
 # To compare sentences, we need one number for a whole sentence. The **chain rule** provides it: the probability of a
-# German sentence $e = e_1, \dots, e_n$ for an English sentence $f$ is
+# German sentence $e = e_1, \dots, e_n$ given an English sentence $f$ is
 #
 # $$P(e \mid f) = \prod_{t=1}^{n} P(e_t \mid e_1, \dots, e_{t-1}, f).$$
 #
@@ -499,7 +499,7 @@ show.tree(
 # *second* token, the list for two beams would be `[0.54, 0.4]`.
 
 # %% [markdown] tags=["fine-print"]
-# Don't round the products. The check says for which numbers of beams you are right, and names common mistakes.
+# Don't round the products. The check says which numbers of beams you got right, and names common mistakes.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-sentence_found-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -583,7 +583,7 @@ def three_ways_through_the_tree():
 # `<s>`.
 
 # %% [markdown] tags=["fine-print"]
-# A sentence without `<e>` after `max_new_tokens` tokens counts as it is. The vocabulary may be smaller than `beams`.
+# A sentence without `<e>` after `max_new_tokens` tokens counts as is. The vocabulary may be smaller than `beams`.
 #
 # Finished sentences may keep their beams, as above; or be set aside, so that beginnings move up into their beams; or be
 # set aside with their beams, so that the search gets narrower. All three ways are accepted: the checks use only cases
@@ -770,7 +770,7 @@ def where_the_whole_sentence_wins():
 where_the_whole_sentence_wins()
 
 # %% [markdown]
-# A search applies the penalty to finished sentences; the beginnings of one step all have the same length. The result is
+# A search applies the penalty to finished sentences; at each step, all beginnings have the same length. The result is
 # no longer a probability: we correct a flaw in the model with a flaw in the comparison, and have one more number to
 # tune.
 #
@@ -830,7 +830,7 @@ check("decoding.consensus", hidden=True)
 
 # %% [markdown]
 # For each of thirty held-out sentences, we draw twenty translations from the beginner and let them vote. We compare the
-# mean F1 of the winner, the first of the twenty, and greedy decoding against the right translation. **Guess first:** is
+# winner, the first of the twenty, and greedy decoding by their mean F1 with the right translation. **Guess first:** is
 # the vote better than a single draw? Than greedy decoding?
 
 # %%
@@ -1363,12 +1363,12 @@ each_position_alone()
 
 # %% [markdown]
 # We get *tanzte getanzt*, and *hat* without a participle: each word is likely at its position, but the words don't
-# belong together. Gu et al. call this the **multimodality problem**: if there are several good translations, positions
-# that can't agree on one mix them. Taking the most probable word at each position isn't safe either: these words may
-# come from different translations too. The problem disappears only if there is a single good translation.
+# belong together. Gu et al. call this the **multimodality problem**: if there are several good translations, the
+# positions can't agree on one, and mix them. Taking the most probable word at each position isn't safe either: these
+# words may come from different translations too. The problem disappears only if there is a single good translation.
 #
 # There are remedies: train on data where each sentence has only one translation (Gu et al. let a teacher model produce
-# it), or give up some of the speed and write in a few rounds, each of which revises the least certain words of the
+# it), or give up some of the speed and write in a few rounds, each of which revises the least certain words from the
 # round before (Ghazvininejad et al., 2019, *Mask-Predict*).
 
 # %% [markdown] tags=["slides"]
@@ -1377,7 +1377,7 @@ each_position_alone()
 # %% [markdown]
 # ## 10. A small model runs ahead
 #
-# Another method keeps the left-to-right model and exactly its distribution. In **speculative decoding** (Leviathan et
+# Another method keeps the left-to-right model and its exact distribution. In **speculative decoding** (Leviathan et
 # al., 2023), a small **draft model** writes a few tokens ahead, one by one, which is cheap. The large **target model**
 # then reads all of them in *one* pass. On a GPU, where a step mostly waits for the weights to arrive from memory, this
 # costs about as much as a single step (their section 1), and the KV cache of exercise 7 accepts several tokens at once.
@@ -1385,9 +1385,9 @@ each_position_alone()
 # Which tokens do we keep? Suppose that the draft model drew a token with probability $q$, and the target model gives it
 # probability $p$. Go through the draft from left to right:
 #
-# 1. Keep the token with probability $\min(1, p / q)$: always if the target model finds it at least as probable,
-#    otherwise with probability $p / q$. In a program: draw a chance uniformly between 0 and 1, and keep the token if
-#    chance $< p / q$.
+# 1. Keep the token with probability $\min(1, p / q)$: always if the target model finds it at least as probable as the
+#    draft model does, otherwise with probability $p / q$. In a program: draw `chance` uniformly between 0 and 1, and
+#    keep the token if `chance` $< p / q$.
 # 2. Stop at the first token that you drop. Draw the next token from the probability mass that the draft model lacks:
 #    $\max(0, p - q)$ for every token in the vocabulary, divided by its sum.
 # 3. If you keep them all, the target model has also predicted what comes after them, in the same pass: draw one more
@@ -1447,11 +1447,10 @@ check("decoding.speculative_step", hidden=True)
 
 # %% [markdown]
 # First, we test the distribution: the draft model gives the ten words of section 7 equal probabilities, the target
-# model gives them their probabilities from there, and we draw twenty thousand times with your function. Then we test
-# the speed: the **beginner** drafts four tokens at a time for the trained translator. Both translators choose their
-# most probable token, so the result must match, **word for word**, what greedy decoding writes with the trained
-# translator alone. **Guess first:** how many passes of the trained translator does a token take? Without a draft, it
-# takes one.
+# model gives them the ones shown there, and we draw twenty thousand times with your function. Then we test the speed:
+# the **beginner** drafts four tokens at a time for the trained translator. Both translators choose their most probable
+# token, so the result must match, **word for word**, what greedy decoding writes with the trained translator alone.
+# **Guess first:** how many passes of the trained translator does a token take? Without a draft, it takes one.
 
 # %%
 passes_per_token = None  # a number
@@ -1510,10 +1509,10 @@ def a_draft_model_at_work():
 # ### Exercise 9 · In your own words
 # `decoding.which_way` · 2 points, read by a person · about 12 minutes
 #
-# A friend builds two programs with one language model: one transcribes meetings, the other invents bedtime stories. "I
-# use beam search with 50 beams for both", she says, "because more beams find more probable texts, and more probable is
-# better." In four to seven sentences: is her first claim right, and her second? What would you use for each program,
-# and why? Name one measurement from this lesson that supports you.
+# A friend builds two programs with the same language model: one transcribes meetings, the other invents bedtime
+# stories. "I use beam search with 50 beams for both", she says, "because more beams find more probable texts, and more
+# probable is better." In four to seven sentences: is her first claim right, and her second? What would you use for each
+# program, and why? Name one measurement from this lesson as evidence.
 #
 # Learning on your own? Once you have written yours,
 # `solution("decoding.which_way")` in a new cell shows one good answer and what earns points.
@@ -1560,5 +1559,5 @@ def a_draft_model_at_work():
 # with a cache: `greedy_decode` in `course_lib.decoding.greedy`, `beam_search` in `course_lib.decoding.beam`, `sample`
 # in `course_lib.decoding.sampling`.
 #
-# One thing was there all through the lesson, but decoding never needed it: the English sentence. Take the encoder away,
-# and you have a language model. You build one in the next lesson.
+# One thing was there all along, but decoding never needed it: the English sentence. Take the encoder away, and you have
+# a language model. You build one in the next lesson.

@@ -173,7 +173,7 @@ check("gpt.training_windows", hidden=True)
 # length would waste most of the computation. So training programs **pack** them: one document after another, each
 # ending with an end token (GPT-2's is `<|endoftext|>`), until a row is full.
 #
-# Under a plain causal mask the second document in a row also attends to the first, although the two are unrelated. Many
+# Under a plain causal mask a row's second document also attends to its first, although the two are unrelated. Many
 # programs live with that. Others prevent it with a mask, as Llama 3 did (Grattafiori et al., 2024, section 3.2): each
 # document is then processed exactly as if it had the row to itself. (Learned positions must also restart in each
 # document.)
@@ -394,10 +394,10 @@ def one_triangle():
 one_triangle()
 
 # %% [markdown]
-# All three attentions are still there, as parts of one triangle: orange is the encoder's self-attention, green is
-# cross-attention, blue is the decoder's self-attention. You lose only one thing: source tokens no longer see what is to
-# their right. In return you save nearly half of the parameters, and the model can learn from *any* text, translated or
-# not.
+# All three kinds of attention are still there, as parts of one triangle: orange is the encoder's self-attention, green
+# is cross-attention, blue is the decoder's self-attention. You lose only one thing: source tokens no longer see what is
+# to their right. In return you save nearly half of the parameters, and the model can learn from *any* text, translated
+# or not.
 #
 # Without cross-attention, a decoder block is masked self-attention and a feed-forward network. So a GPT block **is an
 # encoder block with a causal mask**. You have everything you need:
@@ -847,8 +847,9 @@ def what_comes_next():
 
 
 # %% [markdown]
-# After *a hungry* the model expects only singular animals and people, after *these hungry* only plural ones. *Invited*
-# needs an object, so a determiner follows; after *slept* the sentence may end. Nobody told the model what a plural is.
+# After *a hungry* the model expects only animals and people in the singular, after *these hungry* in the plural.
+# *Invited* needs an object, so a determiner follows; after *slept* the sentence may end. Nobody told the model what a
+# plural is.
 #
 # What did it look at to know that? Here are the attention weights of its heads. Each row is a token that looks back,
 # and the triangle is your mask. Go to *hungry*, and find the heads that look at the determiner before it. Then put your
@@ -933,7 +934,7 @@ def both_write():
 # The cheat can't copy the next token when it has to write it: a model with a loss of nearly 0 can't string three words
 # together.
 #
-# The honest model writes well, but dully: always taking the most probable word soon leads in circles. So let it sample:
+# The honest model writes well, but dully: always taking the most probable word soon goes in circles. So let it sample:
 # draw each token with the probability that the model gives it. Then we can *grade* the author: we can check whether the
 # grammar allows a sentence. **Predict:** how many of a hundred sentences are right, with the mask and without?
 
@@ -1073,7 +1074,7 @@ def zero_shot():
 # %% [markdown]
 # GPT-3 added **few-shot**: put a handful of solved examples into the prompt, and the model continues in the same way,
 # without any training. This is **in-context learning** (Brown et al., 2020), and it improves with model size. Can ours
-# do it? Its simplest form is noticing a repetition: three random tokens, over and over. After the first round, you can
+# do it? Its simplest form is noticing a repetition: three random tokens, over and over. After the first round, you
 # know what comes next.
 
 
@@ -1272,7 +1273,7 @@ def three_candidates():
 # sentences that use *doors* and *apples* in the same way. Labels for half of the nouns were enough.
 #
 # **Fine-tuning forgets.** Meanwhile the language-modeling loss rises: a model forgets what it doesn't practice. With
-# the auxiliary loss it rises less. (So it did with three of four seeds; with the fourth, both rose little.)
+# the auxiliary loss it rises less. (This held for three of four seeds; with the fourth, neither rose much.)
 #
 # **Does the auxiliary loss help the task?** GPT-1's paper says that it speeds up convergence (section 3.2). Compare the
 # two pre-trained candidates after the first epoch and after the last: you won't see a speedup here. The paper's own
@@ -1542,9 +1543,9 @@ def gpt_2_in_your_model():
 
 
 # %% [markdown]
-# The logits are equal to the last digits: you changed only the weights, and your model *is* GPT-2. If you got the
-# stand-in, go online and run the cell again. With the real weights, look at the rounds of the repetition. Does the loss
-# fall after the first round? That would be in-context learning in its simplest form: the weights don't change, but the
+# The logits agree to the last digits: you changed only the weights, and your model *is* GPT-2. If you got the stand-in,
+# go online and run the cell again. With the real weights, look at the rounds of the repetition. Does the loss fall
+# after the first round? That would be in-context learning in its simplest form: the weights don't change, but the
 # prompt teaches (Olsson et al., 2022, on *induction heads*).
 #
 # A **stretch task**, for a free evening: `"gpt2-medium"` has 345 million parameters (on paper; you know better). Does
@@ -1578,8 +1579,8 @@ def gpt_2_in_your_model():
 # %% [markdown]
 # ### 9.3 Where do you get good text?
 #
-# A larger model needs more text, and the web has plenty, most of it garbage. GPT-2's authors let people choose who
-# didn't know that they were choosing: they took every page linked from a post on **Reddit** with **at least 3 karma**,
+# A larger model needs more text, and the web has plenty, most of it garbage. GPT-2's authors left the choice to people
+# who didn't know they were choosing: they took every page linked from a post on **Reddit** with **at least 3 karma**,
 # and called the result **WebText** (Radford et al., 2019, section 2.1).
 
 
@@ -1630,7 +1631,7 @@ show.figure(
 #
 # ## What you have now
 #
-# You have a GPT of your own that equals PyTorch's to the last digits. You have trained it, caught it cheating, graded
+# You have a GPT of your own that matches PyTorch's to the last digits. You have trained it, caught it cheating, graded
 # its sentences, fine-tuned it, and loaded GPT-2's weights into it. It reads from left to right and must not look ahead,
 # because it writes.
 #

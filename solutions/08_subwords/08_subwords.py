@@ -21,7 +21,7 @@
 # teach it what you just did: to find **subwords** worth knowing, and to split every word, seen or unseen, into them.
 # Nearly every large language model starts with this method, **byte-pair encoding** (BPE).
 #
-# By the end you will have a **tokenizer** that equals GPT-2's and learns its **subword tokens** from any text. You can
+# By the end you will have a **tokenizer** that matches GPT-2's and learns its **subword tokens** from any text. You can
 # compare models with different tokens, tell BPE from BERT's WordPiece, and say what tokens hide from a model: letters,
 # numbers, other languages.
 #
@@ -290,7 +290,7 @@ def join(tokens, pair):
 
 # %% [markdown] tags=["reason"]
 # A merge uses up both tokens: moving on by one would use the middle *a* of `a a a` twice. Replacing text would find the
-# pair inside other tokens, such as *e* and *r* inside a complete *her*. With a new list, you don't change a sequence
+# pair inside other tokens, such as *e* and *r* inside the token *her*. With a new list, you don't change a sequence
 # while looping over it.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-merge-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
@@ -641,7 +641,7 @@ print(gpt2_words("They've 30 cats,   he's none!\n"))
 # Encode words as GPT-2 does. Start with each word's UTF-8 bytes, written as letters. As long as the word has known
 # pairs, merge the one with the smallest rank.
 #
-# `words` come from `gpt2_words`, `letters` has a string for each of the 256 bytes, and `join(tokens, pair)` does what
+# `words` comes from `gpt2_words`, `letters` has a string for each of the 256 bytes, and `join(tokens, pair)` does what
 # exercise 3 asks for. Return one list, as in exercise 6.
 
 # %% [markdown] tags=["fine-print"]
@@ -853,8 +853,8 @@ def vocabulary_against_length():
 #
 # ### 3.4 Tokens in a model
 #
-# How do tokens affect a *model*? Train three models on the same text, on its bytes and with vocabularies of 500 and of 2,000 tokens, and
-# compare the losses.
+# How do tokens affect a *model*? Train three models on the same text, one on bytes and two with vocabularies of 500 and
+# 2,000 tokens, and compare the losses.
 #
 # But which losses? A byte model answers many easy questions (what follows a *q*?), a word model a few hard ones. So you
 # can't compare the loss per token across vocabularies. But all three models must predict the same *text*. So add up the
@@ -1188,7 +1188,7 @@ def two_ways_to_learn():
 # How many times does *e* occur in a word? You look and count. A model has to memorize how each token is spelled. Give
 # it the best conditions: fit one number for each of the 2,000 tokens (by **least squares**) on nine tenths of
 # Shakespeare's words, each with its number of *e*s. Then test it on the other words. Some have only tokens that occur
-# in the nine tenths; others have a new token.
+# in those nine tenths; others have a new token.
 
 
 # %% tags=["demo"]
@@ -1220,7 +1220,7 @@ def how_many_letters():
 
 
 # %% [markdown]
-# The fit is perfect on known tokens. With a token of unknown spelling, it is about as good as always giving the most
+# The fit is perfect on known tokens. With a token of unknown spelling, it is about as good as always guessing the most
 # common number. The input doesn't contain the letters: only the training text can show how a token is spelled.
 #
 # Large models do learn much of their tokens' spelling, partly because related strings are split in different ways
@@ -1228,8 +1228,8 @@ def how_many_letters():
 #
 # ### 5.2 Numbers
 #
-# Which numbers become tokens depends on the training text. Here are 4,000 years as a newspaper might mention them,
-# recent ones more often. Learn 60 merges from them, and encode ten consecutive years.
+# Which numbers become tokens depends on the training text. Here are 4,000 mentions of years, mostly recent ones, as in
+# a newspaper. Learn 60 merges from them, and encode ten consecutive years.
 
 
 # %% tags=["demo"]
@@ -1248,7 +1248,7 @@ def ten_years():
 
 
 # %% [markdown]
-# Most years are one token, and their neighbors are two. Which ones depends on the seed. A model has to learn separately
+# Most years are one token, but some neighbors need two. Which ones depends on the seed. A model has to learn separately
 # what each year means and what comes after it.
 #
 # Does that matter for addition? Train a small network on 3,000 of the 10,000 sums of two numbers below 100, and test it

@@ -205,8 +205,8 @@ EXERCISE = Exercise(
         *_slips(
             paired=False,
             greedy=(
-                "Your answer writes the same as greedy decoding, however many beams it has. Keep the best `beams` "
-                "candidates at every step. Start with a single <s>: copies of it would all be extended the same way.",
+                "Your answer writes the same text as greedy decoding, however many beams it has. Keep the best `beams` "
+                "candidates at every step. Start with one <s>: copies of it would all be extended the same way.",
                 ("[:beams]", "[:1]"),
             ),
         ),

@@ -151,7 +151,7 @@ EXERCISE = Exercise(
         ),
         *alike(
             "Your answer puts the probabilities at the wrong positions. Put each back at its token's position with "
-            "scatter; gather would sort again.",
+            "scatter; gather would reorder them again.",
             sorted_order=_slip((_RETURN, "return restricted.sort(dim=-1, descending=True).values")),
             gathered=_slip((_RETURN, "return restricted.sort(dim=-1, descending=True).values.gather(-1, positions)")),
         ),

@@ -72,7 +72,7 @@ def ids_written_into_the_code(right: Callable[..., Tensor]) -> tuple[Misconcepti
         ),
         Misconception(
             "end_written_into_the_code",
-            f"Your answer always takes id 2 (END_ID) for <e>. Use end_id: {use}",
+            f"Your answer always treats id 2 (END_ID) as <e>. Use end_id: {use}",
             Edited(right, end),
         ),
     )

@@ -127,8 +127,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Go through the draft from left to right. Always keep a token that the target model finds at least as "
-            "probable; keep any other with probability p / q. Stop at the first token you drop.",
+            "Go through the draft from left to right. Keep a token that the target model finds at least as probable "
+            "as the draft model does; keep any other with probability p / q. Stop at the first token you drop.",
             answers=("goes_on", "ratio_inverted", "more_probable_only", "chance_against_p"),
         ),
         Hint(

@@ -129,7 +129,7 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "mask_on_the_cpu",
-            "Your model is right on the CPU, but fails on a GPU. Create the mask there too: device=ids.device.",
+            "Your model works on the CPU, but fails on a GPU. Create the mask there too: device=ids.device.",
             _slip((", ids.device", "")),
             alone=True,
         ),

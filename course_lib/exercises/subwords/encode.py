@@ -94,7 +94,7 @@ EXERCISE = Exercise(
     cases=_encode_cases,
     correct=(_encode_in_place, _encode_by_joining, _encode_by_regular_expressions),
     hints=(
-        Hint("idea", "Merge the pair that was learned first everywhere in the word before you try the next one."),
+        Hint("idea", "Everywhere in the word, merge the first pair that was learned, then the second, and so on."),
         Hint(
             "shapes",
             "Each word becomes a list: the marker, then its characters. Return one list of strings, with the tokens of "
@@ -160,7 +160,7 @@ EXERCISE = Exercise(
                 ("split()", "split(' ')"),
             ),
             characters=(
-                "Your answer never merges. Compare a tuple with the pair, not a list, and keep the merged tokens.",
+                "Your answer never merges. Compare the pair with a tuple, not a list, and keep the merged tokens.",
                 ("tokens[i : i + 2] == [left, right]", "False"),
             ),
         ),

@@ -165,7 +165,7 @@ EXERCISE = Exercise(
             mark_put_afterwards=_slip(("if marker + word", "if word"), paired=False),
         ),
         *alike(
-            "Your answer keeps tokens when no token fits next. Return just ['[UNK]'] for the whole word.",
+            "Your answer keeps its first tokens when nothing fits next. Return just ['[UNK]'] for the whole word.",
             one_unknown_character=_slip((_STUCK, 'found.append("[UNK]"); begin += 1; continue')),
             beginning_kept=_slip((_STUCK, 'return [*found, "[UNK]"]')),
             stops_where_stuck=_slip((_STUCK, "return found")),
