@@ -64,8 +64,8 @@ torch.set_printoptions(precision=4, sci_mode=False)
 #
 # An index says what to take along each dimension, from left to right:
 #
-# - A number takes one entry, and the dimension is gone. Entries are counted from 0; -1 is the last one.
-# - A slice such as `1:3` takes several, here entries 1 and 2, and the dimension stays. `:` takes all.
+# - A number takes one entry and drops the dimension. Entries are counted from 0; -1 is the last one.
+# - A slice such as `1:3` takes several, here entries 1 and 2, and keeps the dimension. `:` takes all.
 # - Dimensions that you do not mention stay. `...` means as many `:` as needed.
 #
 # **Predict first.** What is the shape of each of these?
@@ -135,9 +135,9 @@ check("primer.last_words", hidden=True)
 # %% [markdown]
 # ## 2. Sums and means take a dimension away
 #
-# `x.sum(dim=1)` adds up along dimension 1: `[3, 4, 2]` becomes `[3, 2]`. `mean`, `amax` (the largest) and `any` do the
-# same to the shape. `dim` names the dimension that *goes*, not the one that stays; -1 is the last one. (`max` with a
-# `dim` returns two tensors: the largest numbers and their indices.)
+# `x.sum(dim=1)` adds up along dimension 1: `[3, 4, 2]` becomes `[3, 2]`. `mean`, `amax` (the largest) and `any` change
+# the shape the same way. `dim` names the dimension that *goes*, not the one that stays; -1 is the last one. (`max` with
+# a `dim` returns two tensors: the largest numbers and their indices.)
 #
 # Without `dim`, all dimensions go, and one number of shape `[]` is left. With `keepdim=True`, the dimension stays, with
 # size 1; section 3 needs that.
@@ -204,7 +204,7 @@ def two_dances():
 
 
 # %% [markdown]
-# Minka ends where she began, yet has danced further than Felix.
+# Minka ends where she began, yet has danced farther than Felix.
 #
 # ## 3. Broadcasting
 #
@@ -228,7 +228,7 @@ print(cats.unsqueeze(-1) + beats)
 
 # %% [markdown]
 # **Predict first.** A square table is a trap. Below, `square` is `[3, 3]`, and the code seems to subtract each cat's
-# mean from that cat's scores. There is no error. Is the first cat's mean 0 afterwards?
+# mean from that cat's scores. There is no error. Is the first cat's mean 0 afterward?
 
 # %%
 is_first_mean_0 = None  # True or False
@@ -399,7 +399,7 @@ check("primer.loss_gradient", hidden=True)
 # $$w \leftarrow w - \text{rate} \cdot \text{gradient}(w)$$
 #
 # That is **gradient descent**, and all training in this course is some form of it. Steps are longer where the loss is
-# steeper, and with a larger rate, the **learning rate**.
+# steeper and when `rate`, the **learning rate**, is larger.
 #
 # ### Exercise 5 · Step by step downhill
 # `primer.walk_downhill` · 2 points · about 7 minutes
@@ -476,8 +476,8 @@ def three_walks():
 
 
 # %% [markdown]
-# With a small rate, the walk is safe but slow. With a larger one, it swings across the valley but still gets down. With
-# the largest, each step lands higher on the other side, and the loss keeps growing. If your loss grows or becomes
+# With a small rate, the walk is safe but slow. With a larger one, it swings across the valley but still gets there.
+# With the largest, each step lands higher on the other side, and the loss keeps growing. If your loss grows or becomes
 # `nan`, try a smaller rate first.
 #
 # ## 6. A model is an nn.Module
@@ -776,7 +776,7 @@ def two_hundred_evenings():
     axes.legend()
     show.figure(
         drawn,
-        "Two losses over 300 steps: the training loss falls towards 0; the test loss falls at first, then rises.",
+        "Two losses over 300 steps: the training loss falls toward 0; the test loss falls at first, then rises.",
     )
 
 
@@ -806,12 +806,12 @@ def two_hundred_evenings():
 # Her number is too good, on average. The five results differ partly by chance, because the test set has only 100
 # evenings, a sixth of them strange. Choosing the lowest keeps the model that was luckiest, and on new evenings it won't
 # be. No step used the test set, but the choice did, and choosing is learning, too. I would split the evenings into
-# three: 100 for training, 50 for validation and 50 for the test; choose the number of steps by validation, and evaluate
-# the chosen model once on the test set. With five hundred models the luckiest is even luckier, so the number is a worse
-# forecast although it looks better.
+# three: 100 for training, 50 for validation and 50 for testing; choose the number of steps by validation loss, and
+# evaluate the chosen model once on the test set. With five hundred models the luckiest is even luckier, so the number
+# is a worse forecast although it looks better.
 #
 # *(One point: the number is too good, because the choice uses the test set and keeps the luckiest model; more models
-# make it worse. One point: choose by a third set, and use the test set once, at the end.)*
+# make it worse. One point: choose with a third set, and use the test set once, at the end.)*
 
 # %% [markdown]
 # ## Glossary
@@ -835,10 +835,10 @@ def two_hundred_evenings():
 # - **Cross-entropy**: the loss of a classifier; small when the correct class is probable.
 # - **Optimizer**: takes the steps; SGD by plain gradient descent, Adam with a step size for each weight.
 # - **Training and test**: the examples that a model learns from, and those kept out of training to judge it by.
-# - **Validation**: a third set, to choose by.
+# - **Validation**: a third set, to make choices with.
 # - **Overfitting**: learning what is true only of the training examples.
 #
 # ## What you have now
 #
-# You have all the torch that you need. In lesson 00, the bag of words becomes a bag of *vectors*, and you find out what
-# no bag can ever know.
+# That is all the torch you need. In lesson 00, the bag of words becomes a bag of *vectors*, and you find out what no
+# bag can ever know.

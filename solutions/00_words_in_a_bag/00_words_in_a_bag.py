@@ -377,8 +377,8 @@ def station_among_real_words():
 
 # %% [markdown]
 # *Cat* is surrounded by kittens and dogs. *Station* has *radio* and *trains* near it, and even *chattanooga*, linked to
-# trains ever since a song of 1941. More words and 384 dimensions don't help: one row must serve every sentence, so it
-# lies between all the meanings.
+# trains ever since a 1941 song. More words and 384 dimensions don't help: one row must serve every sentence, so it lies
+# between all the meanings.
 #
 # Another pair is harder still: *the animal didn't cross the street because **it** was too tired*, and *... because
 # **it** was too wide*. In the first, *it* is the animal; in the second, the street. What can a table do about that?
@@ -439,8 +439,8 @@ def analogy(table, words, a, b, c, count):
 # %% [markdown] tags=["reason"]
 # When every length is 1, no vector outweighs the others, and a dot product with the target ranks words just as the
 # cosine does: the target's own length is the same factor for all. The three given words have to go, because the target
-# is built from them and is nearly always closest to one of them. Setting them to minus infinity keeps their rows in
-# place, so the other rows still match the list of words.
+# is built from them and is nearly always closest to one of them. Setting their cosines to minus infinity keeps all rows
+# in place, so the other rows still match the list of words.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-analogy-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.analogy")
@@ -488,10 +488,10 @@ def analogies_in_a_published_table():
 
 # %% [markdown]
 # Both columns are correct, but usually only the first is published. The step has the right direction but is too short,
-# so the nearest word is nearly always *c* or *b* itself. Leaving out the three words removes exactly the wrong answers.
-# Nissim et al. (2020), "Fair Is Better than Sensational: Man Is to Doctor as Woman Is to Doctor", show how this rule
-# alone can make a table look more prejudiced, or more clever, than it is. When you read a striking result, ask what the
-# evaluation left out.
+# so the nearest word is nearly always *c* or *b* itself. Leaving out the three words removes exactly those wrong
+# answers. Nissim et al. (2020), "Fair Is Better than Sensational: Man Is to Doctor as Woman Is to Doctor", show how
+# this rule alone can make a table look more prejudiced, or more clever, than it is. When you read a striking result,
+# ask what the evaluation left out.
 
 # %% [markdown]
 # ## 5. A sentence is the mean of its words
@@ -575,7 +575,7 @@ def mean_pooling(x, mask):
 # Padding makes the batch rectangular and must not change the result; with the usual mistake, `x.mean(dim=1)`, it does.
 # Multiplying by the mask removes the padding from the sum, and summing the mask counts the words.
 #
-# `clamp(min=1)` changes only the empty sentence. Repairing the `nan` afterwards would fix the value but not the
+# `clamp(min=1)` changes only the empty sentence. Repairing the `nan` afterward would fix the value but not the
 # gradient: the gradient would still pass through 0 / 0, and a single `nan` in it ruins the weights at the next step.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-mean_pooling-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
@@ -604,7 +604,7 @@ def meow_among_longer_and_longer_neighbours():
     axes.legend(loc="lower right")
     show.figure(
         drawn,
-        "A plane: with each <pad> that is counted, meow moves towards the vector of <pad>; without the padding it "
+        "A plane: with each <pad> that is counted, meow moves toward the vector of <pad>; without the padding it "
         "stays where it is.",
     )
 
@@ -786,7 +786,7 @@ def train_bag(parameters, ids, mask, labels, orders, batch_size, rate):
 # %% [markdown] tags=["reason"]
 # The inner loop is the primer's: loss, zero, backward, step. Make the copies and the optimizer once, before both loops:
 # Adam remembers earlier gradients, and a new one in each epoch would forget them. The same indices select sentences,
-# masks and labels, so each label stays with its sentence. Detach the loss before you add it up; otherwise the sum keeps
+# masks and labels, so each label stays with its sentence. Detach each loss before you add it; otherwise the sum keeps
 # the graph of every step alive. Weighting by batch size gives every example equal weight.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-train_bag-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
@@ -854,7 +854,7 @@ check("words_in_a_bag.accuracy", hidden=True)
 # of shape `[]`.
 
 # %% [markdown] tags=["fine-print"]
-# There are no ties in the training labels. Labels count from 0, and some may occur in one set only, or in neither. The
+# There are no ties in the training labels. Labels start at 0, and some may occur in one set only, or in neither. The
 # result is float32.
 
 
@@ -888,7 +888,7 @@ check("words_in_a_bag.majority", hidden=True)
 #
 # - **Reviews.** *The film was lovely and the coffee was cold and the music was warm.* What is the **sentiment**: more praise
 #   than complaint (*positive*), or less (*negative*)? Two out of three reviews are positive.
-# - **Who chases whom.** *The dog chased the queen*, or *the queen chased the dog*. Does the animal do the acting? Each
+# - **Who chases whom.** *The dog chased the queen*, or *the queen chased the dog*. Is the animal the subject? Each
 #   sentence comes with its mirror image, so one answer is yes and one no.
 
 # %%
@@ -1105,8 +1105,8 @@ def the_worst_mistakes():
 #
 # What has the bag learned about real reviews? The output layer's weights for *positive* minus those for *negative* give
 # a direction, and the dot product of that direction with a word's embedding tells you which way the word pulls.
-# **Predict first:** which word pulls hardest towards *positive*, and which towards *negative*? Where are *not*, *the*
-# and the exclamation mark?
+# **Predict first:** which word pulls hardest toward *positive*, and which toward *negative*? Where are *not*, *the* and
+# the exclamation mark?
 
 # %%
 hardest_pulls = {"positive": "", "negative": ""}  # one word each
@@ -1119,8 +1119,8 @@ def which_way_words_pull():
     pull = embeddings @ (weight[1] - weight[0])
     pull = pull / pull.abs().max()
     order = [position for position in pull.argsort(descending=True).tolist() if position > 3]  # 0 to 3 are not words
-    show.prediction("pulls hardest towards positive", hardest_pulls["positive"], vocabulary.words[order[0]])
-    show.prediction("pulls hardest towards negative", hardest_pulls["negative"], vocabulary.words[order[-1]])
+    show.prediction("pulls hardest toward positive", hardest_pulls["positive"], vocabulary.words[order[0]])
+    show.prediction("pulls hardest toward negative", hardest_pulls["negative"], vocabulary.words[order[-1]])
     between = [vocabulary.ids[word] for word in ("!", "the", "phone", "not")]
     chosen = sorted({*order[:8], *between, *order[-8:]}, key=lambda position: -pull[position])
     drawn, [axes] = show.frames(width=6.4, height=5.2)
@@ -1138,7 +1138,7 @@ def which_way_words_pull():
     axes.invert_yaxis()
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
-    axes.set(xlim=(-1.25, 1.25), xlabel="pull towards “positive” (hardest pull: 1)", title="Which way words pull")
+    axes.set(xlim=(-1.25, 1.25), xlabel="pull toward “positive” (hardest pull: 1)", title="Which way words pull")
     show.figure(
         drawn,
         "Bars to the right for words of praise such as great, to the left for complaints such as bad, and for not; "
@@ -1152,7 +1152,7 @@ def which_way_words_pull():
 #
 # How large is the bag? Nearly all of its parameters are in the table. The table of section 3 has 30,522 rows; with
 # embeddings of length 128 and two classes, how many parameters are *not* in the table? Guess, then count: one weight
-# for each pair of input and output of the linear layer, and one bias for each output.
+# for each input-output pair of the linear layer, and one bias for each output.
 
 # %%
 outside_the_table = None  # a number
@@ -1179,7 +1179,7 @@ show.prediction("not in the table", outside_the_table, weights + biases)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "words_in_a_bag-told_apart-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # *It was not good, it was bad* and *it was not bad, it was good* contain the same words, each the same number of times.
-# A mean weights each word only by its share of the sentence, so both get the same vector. From the same vector, every
+# A mean weights each word only by its share of the sentence, so both get the same vector. Given the same vector, every
 # later layer gives the same answer; training can't help. That does harm where the answer depends on the order: the
 # sentiment of a review, or who owes whom money. It does no harm where the words are enough, as in sorting emails by
 # topic: both sentences are about the same thing.

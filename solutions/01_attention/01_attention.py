@@ -152,7 +152,7 @@ show.bars(
 
 # %% nbgrader={"grade": false, "grade_id": "attention-contextual_embedding-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def contextual_embedding(embeddings, position):
-    """The embedding of one word, pulled towards the words it is related to.
+    """The embedding of one word, pulled toward the words it is related to.
 
     embeddings: [words, d_model], the stand-alone embeddings of a sentence
     position: which word, counting from 0
@@ -209,7 +209,7 @@ def station_in_two_sentences():
         panel.set(title=text, xlabel="traveling", xlim=(-0.1, 2.9), ylim=(-0.1, 2.6))
     panels[0].set_ylabel("broadcasting")
     show.figure(
-        drawn, "Two planes: next to train, the word station moves towards traveling; next to radio, it moves up."
+        drawn, "Two planes: next to train, the word station moves toward traveling; next to radio, it moves up."
     )
 
 
@@ -310,8 +310,8 @@ def nearer_to_it_in_both():
 
 
 # %% [markdown]
-# The last word does move *it* away from the animal and towards the street, but not far enough: the animal stays ahead
-# in both sentences. A small model leans towards the right reading but doesn't decide.
+# The last word does move *it* away from the animal and toward the street, but not far enough: the animal stays ahead in
+# both sentences. A small model leans toward the right reading but doesn't decide.
 #
 # ## 2. The general recipe
 #
@@ -368,14 +368,14 @@ for whose, values in (("the slide", french), ("right", source)):
     print(f"{whose:9} averages", ", ".join(f"{share:.2f} {word}" for share, word in zip(alpha_le, values, strict=True)))
 
 # %% [markdown] tags=["slides"]
-# Read the last two lines aloud. To find out what *Le* should say, you would have to average *Le* itself and six words
-# that have not been written yet.
+# Read the last two lines aloud. To arrive at *Le*, you would have to average *Le* itself and six words that have not
+# been written yet.
 
 # %% [markdown]
 # ## 3. Query, key, value
 #
-# Until now, a vector played three roles at once: it asked, it was compared, and it was averaged. The transformer names
-# each role:
+# So far, each vector has played three roles at once: it asked, it was compared, and it was averaged. The transformer
+# names each role:
 #
 # - the **query** $q$: what am I looking for?
 # - the **key** $k$: what can I be found by?
@@ -513,7 +513,7 @@ def scale_scores(scores, d_head):
 # %% [markdown] tags=["reason"]
 # A dot product of `d_head` independent terms of variance 1 has variance `d_head`, and so a typical size of √d_head.
 # Dividing by √d_head brings the scores back to a size of about 1, whatever the width, and keeps the softmax in the
-# range where it has gradients. Dividing by `d_head` overdoes it: in a wide head, all scores shrink towards 0, and every
+# range where it has gradients. Dividing by `d_head` overdoes it: in a wide head, all scores shrink toward 0, and every
 # query attends to all keys almost equally. The number of keys has nothing to do with the scaling, although it is easily
 # confused with the width in small examples.
 
@@ -531,7 +531,7 @@ check("attention.scale", hidden=True)
 # $$\alpha_{ij} = \frac{\exp(\text{scaled}_{ij})}{\sum_{j'} \exp(\text{scaled}_{ij'})}, \qquad
 # \alpha = \begin{pmatrix} 0.9971 & 0.0029 & 0.0000 \\ 0.0000 & 0.0000 & 1.0000 \end{pmatrix} .$$
 #
-# *Die* attends to *the*, and *Katze*, which was just written, attends to *danced*, just as a translator would.
+# *Die* attends to *the*, and *Katze*, the latest word, attends to *danced*, just as a translator would.
 #
 # One trap: the exponential function grows fast.
 
@@ -689,7 +689,7 @@ check("attention.scaled_dot_product", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Torch has the same computation as one fused kernel. Yours should agree with it to nearly the last digit.
+# Torch has the same computation as one fused kernel. Yours should agree with it almost to the last digit.
 
 
 # %% tags=["demo"]
@@ -953,13 +953,13 @@ def gradient_against_dimension():
     axes.minorticks_off()
     axes.legend()
     show.figure(
-        drawn, "Mean norm of the softmax Jacobian against d_head: flat with scaling, falling towards 0 without it."
+        drawn, "Mean norm of the softmax Jacobian against d_head: flat with scaling, falling toward 0 without it."
     )
 
 
 # %% [markdown]
 # Increase `d_head`, and divide by 1, by the root, or by `d_head` itself. When is the derivative nearly 0, and when can
-# alpha no longer choose? Then keep the root and change the **temperature**, a further divisor that you will need in
+# alpha no longer choose? Then keep the root and change the **temperature**, another divisor that you will need in
 # lesson 06: a low temperature sharpens alpha, a high one flattens it.
 
 # %% tags=["demo"]
@@ -975,9 +975,9 @@ show.softmax_gradient()
 #
 # The rows of $K$ are about $\sqrt d$ long. Without a division ($c = 1$), the gradient keeps that whole factor; with
 # $c = \sqrt d$, it cancels; with $c = d$, a factor of $1/\sqrt d$ remains. So there are two opposite effects: $J$
-# shrinks, and $K$ grows. **Predict which wins at $d_\text{head} = 64$**: how many times as large is the mean
-# $|\partial \alpha / \partial q|$ without the division as with $\sqrt d$? ("The gradient vanishes" would mean less than
-# 1.)
+# shrinks, and $K$ grows. **Predict which wins at $d_\text{head} = 64$**: the mean
+# $|\partial \alpha / \partial q|$ without the division is how many times as large as with $\sqrt d$? ("The gradient
+# vanishes" would mean less than 1.)
 
 # %%
 times_as_large_without = None  # a number
@@ -1029,11 +1029,11 @@ def what_reaches_the_query():
 
 # %% [markdown]
 # So the gradient does **not** vanish at 64: its mean is several times *larger* without the division. Something else
-# goes wrong. Look at the shaded band, which contains four queries out of five. Divided by $\sqrt d$, it is narrow:
-# every query gets about the same gradient, at every width. Undivided, the band spans several powers of ten: a few
+# goes wrong. Look at the shaded band, which contains four out of five queries. With $\sqrt d$, it is narrow: every
+# query gets about the same gradient, at every width. Without the division, it spans several powers of ten: a few
 # queries get very large gradients and others almost none, and the random start decides which. At 256 and above, the
-# *median* collapses as well, and only there is the usual story true. Divided by $d$, all queries get similar gradients
-# again, but these shrink as the head gets wider.
+# *median* collapses as well, and only there is the usual story true. With $d$, all queries get similar gradients again,
+# but they shrink as the head gets wider.
 #
 # ### 4.4 Backwards by hand
 #
@@ -1197,9 +1197,9 @@ def which_divisor_learns():
 
 # %% [markdown]
 # Without the division, learning depends on the random start: with one start, the loss falls soon enough; with another,
-# it has hardly begun to fall when all other runs are done. The loss curve is always jerky. The root learns first with
-# every seed. Dividing by $d$ is slower than the root, but reliable. And `nn.Linear`'s smaller initial weights undo part
-# of the damage: the size of the scores matters, and the divisor is one way to set it. Scaling gives **every query about
+# it has hardly begun to fall when all other runs are done. The curve is always jagged. The root learns first with every
+# seed. Dividing by $d$ is slower than the root, but reliable. And `nn.Linear`'s smaller initial weights undo part of
+# the damage: the size of the scores matters, and the divisor is one way to set it. Scaling gives **every query about
 # the same gradient, at every width**, so one learning rate and one initialization suit heads of 2 and of 1024
 # components.
 #
@@ -1223,7 +1223,7 @@ def which_divisor_learns():
 # divided: the mean grows, and the gradients of the queries are very unequal. So neither friend is quite right: the
 # curves showed that the model can learn, but late, unevenly, and with some starts hardly at all in the same time.
 # Dividing by 64 gives scores of variance 1/64: alpha starts nearly uniform, every gradient is smaller by another factor
-# of 8, and learning starts later. Only the root brings the variance to 1 at any width.
+# of 8, and learning starts later. Only the root brings the variance to 1 at every width.
 #
 # *(One point: the size of the scores grows like √d, many rows saturate, and gradients become uneven, not simply zero;
 # training is slower, not impossible. One point: the root makes the variance 1; d overshoots, so alpha is nearly uniform
@@ -1249,13 +1249,13 @@ def which_divisor_learns():
 # | self-attention | 1 | 1 | about $n\, d^2 + n^2 d$ |
 #
 # (Vaswani et al., 2017, table 1, plus the projections' $n\, d^2$.) You can measure the path. Torch records what was
-# computed from what, to send gradients back. Put a sentence through each of the two, start at the output of the last
-# word, and go back to the vector of the first: how many operations are on the shortest path? Then send a gradient back,
-# and see how much arrives.
+# computed from what, to send gradients back. Put a sentence through each model, start at the output of the last word,
+# and go back to the vector of the first: how many operations are on the shortest path? Then send a gradient back, and
+# see how much arrives.
 #
 # **Guess first.** Torch needs a handful of operations for one step of an RNN, and another handful for all of attention.
-# How many are on the path in a sentence of 50 words? And how many words back has an RNN's gradient fallen to a
-# hundredth of the last word's?
+# How many are on the path in a sentence of 50 words? And how many words back is an RNN's gradient only a hundredth of
+# the last word's?
 
 # %%
 operations_on_the_way = {"RNN": None, "self-attention": None}  # at 50 words
@@ -1327,7 +1327,7 @@ def the_way_back():
 
 
 # %% [markdown]
-# The left-hand plot shows the table's *n* and *1* on a real graph: every further word makes the path through an RNN
+# The left-hand plot shows the table's *n* and *1* on a real graph: every extra word makes the path through an RNN
 # longer, but not the path through attention. The right-hand plot shows the consequence. With torch's default
 # initialization, almost none of an RNN's gradient is left after a dozen words. With an orthogonal matrix, which
 # preserves lengths, the gradient shrinks more slowly, but every step still loses some. In attention, all words before
@@ -1336,7 +1336,7 @@ def the_way_back():
 #
 # Fewer steps need not mean less time: attention compares all $n^2$ pairs. On a device that does thousands of
 # multiplications at once, that work hardly matters, but waiting does. On a laptop's processor, the work soon matters.
-# Measure the time **on your own machine**. Guess first: at 64 words, how many times as fast as the RNN is attention?
+# Measure the time **on your own machine**. Guess first: at 64 words, attention is how many times as fast as the RNN?
 
 # %%
 times_as_fast_at_64 = None  # a number; below 1 if you think attention is slower
@@ -1387,10 +1387,10 @@ def steps_and_time():
 
 # %% [markdown]
 # On an ordinary processor you will most likely see three regions. For a few words, attention gains **little or
-# nothing** (there is little to wait for). Somewhere in between it wins, though by far less than the ratio of the steps.
-# For long sentences it **loses**, because $n^2$ pairs are a lot of work for a few cores. The promise of attention is
-# that the work *can* be done in parallel. Parallel hardware keeps that promise in training, where the whole sentence is
-# available from the start. (Generating a sentence still goes word by word: lesson 06.)
+# nothing** (there is little to wait for). Somewhere in between it wins, though by much less than the step counts
+# suggest. For long sentences it **loses**, because $n^2$ pairs are a lot of work for a few cores. The promise of
+# attention is that the work *can* be done in parallel. Parallel hardware keeps that promise in training, where the
+# whole sentence is available from the start. (Generating a sentence still goes word by word: lesson 06.)
 
 # %% [markdown] tags=["slides"]
 # S2 and S4 say only that transformers are faster *to train*.
@@ -1405,7 +1405,8 @@ def steps_and_time():
 # 2. Replace Adam with plain gradient descent (`torch.optim.SGD`, with a learning rate that you tune). Adam divides each
 #    gradient by its usual size. Which of the three divisors does that help most?
 # 3. Make the divisor a *learned* number, an `nn.Parameter` that starts at 1. What value does it reach?
-# 4. Plot the share of saturated rows (largest alpha above 0.99) during training, undivided and divided by the root.
+# 4. Plot the share of saturated rows (largest alpha above 0.99) during training, without the division and with the
+#    root.
 
 # %%
 # Your own experiments.
@@ -1434,6 +1435,6 @@ def steps_and_time():
 # You have written attention, forward and backward, and seen why each step is there: scores, scaling, softmax, average.
 #
 # Two things should worry you. In self-attention, *every* word attends to *every* other, even to later ones. A model
-# that should predict the next word could simply look at it. The cat in lesson 02 sits on the page and covers it:
-# **masking**. And the recurrent network knew which word came first, since it read them in that order. Does attention?
-# That is a question for lesson 03.
+# that must predict the next word could simply look at it. The cat in lesson 02 sits on the page and covers it:
+# **masking**. And the recurrent network knew which word came first, since it read them in order. Does attention? That
+# is a question for lesson 03.

@@ -39,9 +39,8 @@
 # answer and explains it; `progress()` shows how far you have come.
 #
 # Masks are boolean throughout the course, and **True means "may attend"**. Rows are queries, columns are keys. *The
-# paper* is Vaswani et al. (2017), [*Attention Is All You Need*](https://arxiv.org/abs/1706.03762). The demos of
-# section 4 use your own scores and scaling from lesson 01 if these have passed, and say whose they use. No check
-# depends on them.
+# paper* is Vaswani et al. (2017), [*Attention Is All You Need*](https://arxiv.org/abs/1706.03762). Section 4's demos
+# use your own scores and scaling from lesson 01 if both have passed, and say whose they use. No check depends on them.
 
 # %%
 import math
@@ -72,8 +71,9 @@ torch.set_printoptions(precision=4, sci_mode=False)
 # them is *saw*. The model needn't learn any English; it only has to look one token to the right.
 #
 # Catch such a model in the act. The sentences below are **random**: eight symbols, each equally likely whatever came
-# before. An honest model can do no better than give each symbol a probability of 1/8, a loss of $\log 8 \approx 2.08$.
-# We train the same small model twice, without a mask and with one. **Predict** both losses after 80 steps.
+# before. An honest model can do no better than give each symbol a probability of 1/8, for a loss of
+# $\log 8 \approx 2.08$. We train the same small model twice, without a mask and with one. **Predict** both losses after
+# 80 steps.
 
 # %% [markdown] tags=["slides"]
 # S0 asks why such a model reaches perfect accuracy so easily. This is the answer.
@@ -219,8 +219,8 @@ print("our way, transposed: row 3 of alpha @ w is", (s.T @ w)[3])
 # (column).
 
 # %% [markdown] tags=["fine-print"]
-# Your mask will be used on a GPU one day, so create it on the given `device`: pass `device` on, as in
-# `torch.ones(3, device=device)`. None, torch's default, is the CPU.
+# Your mask will be used on a GPU one day, so create it on the given `device`: pass it on, as in
+# `torch.ones(3, device=device)`. `None` means torch's default, the CPU.
 
 
 # %% nbgrader={"grade": false, "grade_id": "masking-causal_mask-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -355,10 +355,10 @@ def masked_weights(scaled, mask):
 
 # %% [markdown] tags=["reason"]
 # Replace forbidden scores before the softmax, so that the allowed weights of the row still sum to 1. If you zero
-# weights afterwards, rows sum to less than 1.
+# weights afterward, rows sum to less than 1.
 #
 # Fill with the lowest finite number, not minus infinity, because of rows that allow nothing: there, minus infinity
-# gives 0 / 0. Replacing that `nan` afterwards fixes the value, but if you added minus infinity, the gradient stays
+# gives 0 / 0. Replacing that `nan` afterward fixes the value, but if you added minus infinity, the gradient stays
 # `nan`. With a finite fill, a row that allows nothing comes out uniform, and the product with the mask makes it 0,
 # gradient included. A fixed fill such as -1000 works until a real score lies below it.
 
@@ -630,8 +630,8 @@ check("masking.leak_test", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Use the test on your masked self-attention and on the leaky kind from 3.1. **Predict:** how many of the three earlier
-# tokens notice a new *tanzte* with the leaky kind?
+# Use the test on your masked self-attention and on the leaky kind from 3.1. **Predict:** with the leaky kind, how many
+# of the three earlier tokens notice a new *tanzte*?
 
 # %%
 notice_the_leak = None  # 0, 1, 2 or 3
@@ -700,7 +700,7 @@ show.mask_painter(tokens, x_b, torch.tensor([-5.0, 1.0]))
 # %% [markdown] nbgrader={"grade": true, "grade_id": "masking-why_decoder-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # The decoder is trained to predict each German token from those before it, at all positions at once, and the whole
 # German sentence is its input, shifted by one. Without a causal mask, position i could attend to position i + 1, which
-# holds the very token that it should predict; the model would learn to copy, reach a loss near 0, and be useless at
+# holds the very token that it must predict; the model would learn to copy, reach a loss near 0, and be useless at
 # test time, when the next token doesn't exist yet. The encoder doesn't predict the tokens that it reads: the whole
 # English sentence is given, in training and at test time alike, so looking in both directions gives nothing away and
 # helps (what *station* means may depend on a word to its right). Cross-attention doesn't need a causal mask either, for
@@ -716,7 +716,7 @@ show.mask_painter(tokens, x_b, torch.tensor([-5.0, 1.0]))
 # ### 5.1 Padding
 #
 # Training rarely uses one sentence at a time. A **batch** is a single tensor `[batch, tokens, d_model]`, so all its
-# sentences must have the same length, and short ones are filled up with a **padding** token.
+# sentences must have the same length, and short ones are extended with a **padding** token.
 
 # %% [markdown] tags=["slides"]
 # S2 says that transformers don't need inputs of matching size or padding. That is true for one sentence at a time; a batch
@@ -811,7 +811,7 @@ def one_mask_for_each_length():
 
 
 # %% [markdown]
-# Padding is masked where it is a *key*. As a query, it still attends to something, but the loss ignores its outputs.
+# Padding is masked where it is a *key*. As a query, it still attends to tokens, but the loss ignores its outputs.
 # Masking padding as a query too would only give you fully masked rows.
 #
 # ### 5.2 Packing
@@ -862,7 +862,7 @@ def packed_mask(ids, end):
 # A token's document number is the number of ends before it. `cumsum` counts the token itself as well, which would put
 # an end into the next document; so subtract it again. Two tokens are in the same document if their numbers are equal,
 # and comparing a column with a row gives the whole table. Then comes the causal rule, the same for all rows. Without
-# the first rule, a model learns to look for its topic in another text; without the causal rule, it reads its answers.
+# the first rule, a model learns to look for its topic in another text; without the causal rule, it reads the answers.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-packed_mask-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("masking.packed_mask")
@@ -947,7 +947,7 @@ class AttentionPooling(nn.Module):
 # This is masked attention with one query: scale, fill, softmax, average. Mean pooling is a special case, with a query
 # of zeros.
 #
-# Three details cost points most often. Scale the scores, or long vectors saturate the softmax. Fill before the softmax,
+# Three details most often cost points. Scale the scores, or long vectors saturate the softmax. Fill before the softmax,
 # and go by the mask, because padding may be anywhere. And remove the query's dimension by its number: a bare
 # `squeeze()` also removes a batch dimension of 1, and the layer that worked in training breaks on the first single
 # sentence.
@@ -1034,8 +1034,7 @@ def pooling_learns_where_to_look():
 # - **Token**: a unit that a model reads: a word, part of a word, a character, a special symbol.
 # - **Mask**: says for each query which keys it may attend to; boolean, and True means "may attend".
 # - **Causal mask**: a query may attend to itself and to what comes before it.
-# - **Padding**: tokens without meaning that fill up short sentences, so that all sentences of a batch have the same
-#   length.
+# - **Padding**: tokens without meaning, added to short sentences so that all sentences of a batch have the same length.
 # - **Padding mask**: True at tokens, False at padding.
 # - **Packing**: several documents in one row instead of padding, with a mask that keeps them apart.
 # - **Language model**: predicts each next token from the tokens before it.

@@ -143,7 +143,7 @@ EXERCISE = Exercise(
         Misconception(
             "mean_of_products",
             "Your answer takes the mean of the products instead of their sum, or divides by d_head, so the variance "
-            "is d_head² times too small. Sum the products.",
+            "is too small by a factor of d_head². Sum the products.",
             _slip((_DOTS, "(q * k).mean(dim=-1)")),
         ),
         Misconception(

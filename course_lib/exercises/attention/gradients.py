@@ -153,7 +153,7 @@ EXERCISE = Exercise(
                 ("alpha * (of_alpha - shared)", "of_alpha"),
             ),
             not_weighted=(
-                "Your answer subtracts the mean but doesn't multiply by alpha afterwards. Row i of the Jacobian is "
+                "Your answer subtracts the mean but doesn't multiply by alpha afterward. Row i of the Jacobian is "
                 "alpha_i (δ_ij - alpha_j), so each entry has its own weight as a factor.",
                 ("alpha * (of_alpha - shared)", "of_alpha - shared"),
             ),

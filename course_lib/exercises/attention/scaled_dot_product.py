@@ -187,7 +187,7 @@ EXERCISE = Exercise(
                 (_SOFTMAX, "torch.softmax(torch.softmax(scaled, dim=-1), dim=-1)"),
             ),
             log_softmax=(
-                "Your answer weights the values by logarithms, as log_softmax gives. Use torch.softmax.",
+                "Your answer weights the values by logarithms, like those from log_softmax. Use torch.softmax.",
                 ("torch.softmax", "torch.log_softmax"),
             ),
         ),

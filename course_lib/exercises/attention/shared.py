@@ -50,7 +50,7 @@ def wrong_divisors(right: Callable[..., Tensor]) -> tuple[Misconception, ...]:
         ),
         Misconception(
             "root_cut_to_an_integer",
-            "Your answer cuts √d_head down to an integer. Keep the fraction: math.sqrt(d_head) or d_head ** 0.5.",
+            "Your answer truncates √d_head to an integer. Keep the fraction: math.sqrt(d_head) or d_head ** 0.5.",
             Edited(right, ("math.sqrt(d_head)", "math.isqrt(d_head)")),
         ),
     )

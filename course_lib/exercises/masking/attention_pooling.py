@@ -120,7 +120,7 @@ EXERCISE = Exercise(
             "shapes",
             "`x` times the query is `[batch, tokens]`: one score per token. To average, make the weights a row, "
             "`[batch, 1, tokens]`, and multiply by `x`. Then remove that dimension by its number: a plain `squeeze()` "
-            "would also drop a batch of one.",
+            "would also drop a batch dimension of 1.",
             answers=("dimension_kept", "squeezed", "softmax_over_the_batch", "weighted_mean", "weights_returned"),
         ),
         Hint(

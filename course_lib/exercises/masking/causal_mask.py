@@ -106,7 +106,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "first_word_sees_itself",
-            "Your mask forbids every token but the first to attend to itself. Include the whole diagonal: query i "
+            "Your mask keeps every token but the first from attending to itself. Include the whole diagonal: query i "
             "attends to keys 0 to i.",
             _slip(("ones.tril()", "ones.tril(-1)"), ("return mask", "mask[0, 0] = True\n    return mask")),
         ),

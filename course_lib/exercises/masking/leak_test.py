@@ -124,7 +124,7 @@ EXERCISE = Exercise(
             "Make a `[tokens, tokens]` tensor of booleans, all False.\n"
             "For each token, copy `x` and replace that token's vector in the copy with random numbers.\n"
             "Call the model on the copy, and compare each output with the original one.\n"
-            "Write which outputs differ into the token's column.",
+            "In the token's column, write which outputs differ.",
             answers=("changes_pile_up", "one_component_changed", "scaled"),
         ),
     ),

@@ -175,7 +175,7 @@ EXERCISE = Exercise(
         Misconception(
             "nan_repaired_afterwards",
             "Your weights are right, but the gradient of a row without any allowed key is NaN: replacing a NaN "
-            "afterwards doesn't repair its gradient. Use masked_fill with torch.finfo(scaled.dtype).min, and multiply "
+            "afterward doesn't repair its gradient. Use masked_fill with torch.finfo(scaled.dtype).min, and multiply "
             "the weights by the mask.",
             Edited(_weights, (MASKED, "scaled + mask.log()"), ("alpha * mask", "alpha.nan_to_num()"), paired=False),
             alone=True,

@@ -190,7 +190,7 @@ EXERCISE = Exercise(
         *(
             Misconception(
                 f"{left}_not_trained",
-                f"Your answer never changes the {left}. Give the optimizer both, weight and bias.",
+                f"Your answer never changes the {left}. Give the optimizer both weight and bias.",
                 _lone(("Adam(model.parameters()", f"Adam([model.{told}]")),
             )
             for left, told in (("bias", "weight"), ("weight", "bias"))
