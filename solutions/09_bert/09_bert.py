@@ -15,7 +15,7 @@
 # # Lesson 09 · BERT
 #
 # You have two hundred labeled sentences and need a classifier. Most words of the language don't occur in them. But the
-# world is full of sentences without labels, and **BERT** learns from those first: some words are covered, and BERT
+# world is full of sentences without labels, and **BERT** learns from those first: some words are hidden, and BERT
 # guesses them. This is **pre-training**. Your two hundred sentences come second, in **fine-tuning**.
 #
 # You will measure what pre-training is worth, in a small invented world and on real reviews.
@@ -359,7 +359,7 @@ check("bert.expected_counts", hidden=True)
 # ### Exercise 3 · Hide words
 # `bert.mask_words` · 4 points · about 15 minutes
 #
-# Choose the tokens with `chance` < 0.15 that are not `special`. Replace them by `mask_id` where `fate` < 0.8, and by
+# Choose the tokens with `chance` < 0.15 that are not `special`. Replace them with `mask_id` where `fate` < 0.8, and with
 # the token in `anything` where 0.8 < `fate` < 0.9; keep the rest. The labels are the original `ids` at all chosen
 # positions, and −100 everywhere else, which torch's cross-entropy ignores.
 #
@@ -577,7 +577,7 @@ def how_well_it_guesses():
 # ### 4.1 Pairs that need no labels
 #
 # BERT's second objective is **next-sentence prediction** (NSP): does the second of two sentences follow the first in a
-# text, or was it drawn from elsewhere? Half of the pairs are of each kind. (RoBERTa dropped this objective without any
+# text, or was it drawn from elsewhere? Each kind makes up half of the pairs. (RoBERTa dropped this objective without
 # loss: Liu et al., 2019, section 4.2.)
 #
 # A text of three sentences has two pairs of neighbors. Each pair has a `chance` and an `other` sentence, needed or not.
@@ -879,8 +879,8 @@ def sentence_judge():
 
 
 # %% [markdown]
-# The first sentence is *The queen baked the cake.* **Predict** how probable the head finds two second sentences that don't
-# quite fit.
+# The first sentence is *The queen baked the cake.* **Predict** how probable the head finds two continuations that don't quite
+# fit.
 
 # %%
 how_probable = {"she ate the cheese .": None, "he ate the cake .": None}  # that it follows, from 0 to 1
@@ -928,12 +928,11 @@ def does_it_follow():
 # - **feature-based**: the small BERT, **frozen**; we train only the head on its states (Devlin et al., 2019, section 5.3);
 # - **from scratch**: the same network with random initial weights;
 # - **recurrent**: a bidirectional recurrent network, from scratch. Its state at the first word has read the whole sentence
-#   backwards, so your head fits on it.
+#   backwards, so your head fits it.
 #
 # If you have pre-trained it, there is a fifth: **your own encoder**, fine-tuned.
 #
-# *Predict first:* what percentage of 400 new sentences does the BERT from scratch get right in the end? And your own
-# encoder?
+# *Predict first:* what percentage of 400 new sentences does the BERT from scratch get right? And your own encoder?
 
 # %%
 right_in_the_end = {
@@ -1067,7 +1066,7 @@ def two_hundred_sentences():
 # Pre-training wins by far. Many nouns occur once or never in 200 sentences, so a model trained from scratch can't know that
 # a *ferret* is an animal. The small BERT has seen ferrets chase and be called *it*, so their vectors lie among those of
 # other animals. The labels only *name* a boundary that is already there. On the second task, the models trained from
-# scratch do no better than chance: there is too little data to compare.
+# scratch do no better than chance: there is too little data to learn how to compare.
 #
 # **Features or fine-tuning?** On the first task, both do equally well. Next-sentence prediction taught [CLS] whether a
 # story continues with *she* or with *it*, and that is the answer. But [CLS] never had to compare two nouns, so on the
@@ -1127,8 +1126,8 @@ def few_labels(labels, order, count):
 
 # %% [markdown] tags=["reason"]
 # You need one walk, and a tally for each class. Among the first 50 shuffled texts, the classes would differ in size by
-# chance. The walk always begins at the same end, so the 50 labels are a subset of the 200. Several draws, with different
-# orders, show how much of a result is luck.
+# chance. Each walk starts at the same place, so the 50 labels are a subset of the 200. Several draws show how
+# much of a result is luck.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-few_labels-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("bert.few_labels")
@@ -1363,7 +1362,7 @@ def real_reviews():
 
 # %% [markdown]
 # With fifty labels, the frozen encoder matches the bag with all 2,382, and beats it in most draws. The bag has seen
-# most words too rarely, or never; MiniLM knows which words are used alike. The mean is far ahead of [CLS], since this
+# most words too rarely, or never; MiniLM knows which words are used similarly. The mean is far ahead of [CLS], since this
 # encoder was trained to bring the *means* of related sentences together. (According to its model card, some of its
 # billion training pairs were labeled for entailment.)
 #
@@ -1441,8 +1440,8 @@ def does_fine_tuning_pay():
 
 
 # %% [markdown]
-# With 200 labels, fine-tuning doesn't help: the probe already gets most training texts right, so the rest is mostly
-# noise. With all labels, fine-tuning gains less than a point. Is that luck? The standard error of an accuracy of 91%
+# With 200 labels, fine-tuning doesn't help: the probe already gets most training texts right, so what is left to learn
+# is mostly noise. With all labels, fine-tuning gains less than a point. Is that luck? The standard error of an accuracy of 91%
 # on 600 texts is $\sqrt{0.91 \cdot 0.09 / 600}$, or 1.2 points.
 #
 # ### Exercise 9 · In your own words: does it pay?
@@ -1487,7 +1486,7 @@ def does_fine_tuning_pay():
 # | WNLI, Winograd NLI | is it true with the pronoun replaced? |
 # | Diagnostics | entailment, phenomenon by phenomenon |
 #
-# When models had overtaken people, **SuperGLUE** followed (Wang et al., 2019). Its tasks need a sequence classifier, or the head in brackets.
+# When models had outscored people, **SuperGLUE** followed (Wang et al., 2019). Its tasks need a sequence classifier, or the head in brackets.
 #
 # | SuperGLUE | asks |
 # |---|---|
@@ -1561,8 +1560,8 @@ alike_is_not_entailed()
 # Winograd schema: is the second sentence about **the one who acts** in the first, or about **the other**? Neither
 # sentence alone gives the answer away.
 #
-# In two hundred pairs, half of the couples are a person and an animal, and half a woman and a man. *Predict first:*
-# what percentage of each kind does the fine-tuned small BERT get right?
+# In two hundred pairs, half the first sentences are about a person and an animal, half about a woman and a man. *Predict
+# first:* what percentage of each kind does the fine-tuned small BERT get right?
 
 # %%
 about_right = dict.fromkeys(COUPLES)  # in %, such as {"a person and an animal": 99, "a woman and a man": 99}
@@ -1619,8 +1618,8 @@ def she_he_or_it():
 
 
 # %% [markdown]
-# For animals, the encoder predicts *it*. For people, it gives *he* and *she* the same two probabilities for men and
-# women; *he* is slightly ahead, so it is right for men alone. Ten minutes of pre-training taught it to tell people from
+# For animals, the encoder predicts *it*. For people, the probabilities of *he* and *she* are the same after a man
+# as after a woman; *he* is slightly ahead, so it is right only for men. Ten minutes of pre-training taught it to tell people from
 # animals, but not women from men. Fine-tuning teaches the *task*, and pre-training the *world*. When a fine-tuned model
 # fails, check whether its encoder ever knew.
 #
@@ -1628,7 +1627,7 @@ def she_he_or_it():
 #
 # In **part-of-speech tagging**, you label every word with its part of speech. In **named-entity recognition** (NER), you
 # mark whether each word is part of a name: of a person, an organization (ORG), a location (LOC), a date or a sum of money.
-# The head is **one** linear layer, applied at every token.
+# The head is **one** linear layer, applied to every token.
 #
 # But *falkland* is four tokens here, and needs one label. The BERT paper (section 5.3) classifies the word by its
 # **first token**, which has attended to the others.
@@ -1714,7 +1713,7 @@ show.matrices(
 # What will a tagger do? Our small world has such headlines: *french found cakes on taxes*, *german right argues on orkney
 # islands*. A few are ambiguous, and labeled sometimes one way, sometimes the other.
 #
-# *Predict first:* after one pass over four hundred sentences, what percentage of the tags in new sentences is right, with
+# *Predict first:* after one pass over four hundred sentences, what percentage of the tags in new sentences are right, with
 # and without pre-training? (Of nine tags, *NOUN* is the most frequent.)
 
 # %%
@@ -1775,7 +1774,7 @@ def taggers():
 # The most probable tags in the first three rows may not form a sentence: the classifier decides about **each word
 # separately**. A **conditional random field** on top scores neighboring labels in pairs.
 #
-# Starting from scratch hurts less here, especially after the first epochs: there are thousands of labels, and most words
+# Starting from scratch hurts less here, especially after the first few epochs: there are thousands of labels, and most words
 # have only one tag. The recurrent tagger does well, because tagging is mostly local.
 #
 # To find names, you change only the labels. But most words aren't part of a name, so evaluate **each label**
@@ -1828,7 +1827,7 @@ def names_of_parties_and_places():
 
 # %% [markdown]
 # From left to right, the table gets harsher. The tagger trained from scratch gets 94 of 100 words right, but every
-# third sentence wrong, which is no better than always saying O, and many of its parties aren't parties. It is a few
+# third sentence wrong (always saying O does no worse), and many of its parties aren't parties. It is a few
 # points of accuracy behind the fine-tuned tagger, and at least twenty points of F1. Rare labels need F1.
 #
 # ### 5.6 A span of the text
@@ -2162,8 +2161,8 @@ else:
 #
 # 1. **Pre-train longer.** Four thousand batches in section 4.2 (with `texts(200_000, seed=7)`) take ten times as long.
 #    Does your encoder catch up with the small BERT? When does it learn that a queen is a *she*?
-# 2. **Be RoBERTa.** Leave the pairs out of the loss. Does it predict masked tokens better? What happens in section 5.2, now
-#   that [CLS] wasn't trained?
+# 2. **Be RoBERTa.** Leave the pairs out of the loss. Does your encoder predict masked tokens better? What happens in
+#   section 5.2 if [CLS] wasn't trained?
 # 3. **More labels.** With 4,000 labels in section 5.2, does the transformer from scratch catch up?
 #
 # ## Glossary
@@ -2185,7 +2184,7 @@ else:
 # - **GLUE, SuperGLUE**: collections of tasks about one text or two.
 # - **part-of-speech tagging**: giving each word its part of speech.
 # - **named-entity recognition**: finding names, and what they name.
-# - **precision, recall, F1**: the share of predictions that are right; the share of a label that was found; a mean of both.
+# - **precision, recall, F1**: the share of predictions that are right; the share of a label's words that were found; a mean of both.
 # - **span**: a stretch of a text.
 #
 # ## What you have now

@@ -128,8 +128,8 @@ show.prediction("always saying Other", accuracy_of_other_always, 100 * (expected
 # $$\text{precision} = \frac{\text{right}}{\text{predicted}}, \qquad \text{recall} = \frac{\text{right}}{\text{expected}}, \qquad
 # F_1 = \frac{2 \cdot \text{precision} \cdot \text{recall}}{\text{precision} + \text{recall}} .$$
 #
-# Each is easy to get on its own. If you call everything a location, recall is perfect; if you label only the surest
-# word, precision probably is. The harmonic mean $F_1$ is close to the *smaller* of the two, so you need both.
+# Each is easy to get on its own. If you call everything a location, recall is perfect; if you label only the word
+# you're surest of, precision probably is. The harmonic mean $F_1$ is close to the *smaller* of the two, so you need both.
 #
 # Our tagger labeled four words as locations, three of them correctly, and there are three locations: precision is 3/4,
 # and recall is 3/3.
@@ -423,7 +423,7 @@ show.figure(drawn, "Bars of word counts: the occurs 4 times and counts twice, ca
 # five of eight words match.
 #
 # With several references, count each n-gram at most as often as in the **one reference that has it most often**. Two
-# references with two *the* each don't make four.
+# references with two *the*s each don't make four.
 #
 # ### Exercise 3 · Clipped n-grams
 # `evaluation.clipped_ngrams` · 4 points (3 for one reference, 1 for several) · about 20 minutes
@@ -806,13 +806,13 @@ def your_bleu_and_the_librarys():
 
 # %% [markdown]
 # The text in brackets is the **signature**. Compare two BLEU scores only if their signatures are the same: common settings,
-# above all of tokenization, differ by up to 1.8 points (Post, 2018).
+# above all for tokenization, change a score by up to 1.8 points (Post, 2018).
 #
 # ## 4. Edits
 #
 # Another old metric comes from speech recognition, where words *do* have one right order: how many words must you change to
 # turn the hypothesis into the reference? An **edit** substitutes, deletes or inserts one word. Two edits turn *the cat did
-# dance* into *a cat did not dance*: replace *the* by *a*, and insert *not*.
+# dance* into *a cat did not dance*: replace *the* with *a*, and insert *not*.
 #
 # ### 4.1 The table of edits
 #
@@ -839,7 +839,7 @@ def your_bleu_and_the_librarys():
 # len(reference) + 1]`. Row 0 and column 0 represent no words.
 
 # %% [markdown] tags=["fine-print"]
-# Either list may be empty. Words are equal only if their capitals are, too. Don't use libraries that compute edit
+# Either list may be empty. Words are equal only if their capitals match. Don't use libraries that compute edit
 # distances.
 
 
@@ -922,7 +922,7 @@ def a_way_through_the_table():
 # exercise 7.
 
 # %% [markdown] tags=["fine-print"]
-# Each reference has words; a hypothesis may be an empty list. Don't use libraries that compute edits or error rates (jiwer,
+# No reference is empty; a hypothesis may be. Don't use libraries that compute edits or error rates (jiwer,
 # say).
 
 
@@ -1061,7 +1061,7 @@ else:
 # where "by chance" assumes that each rater gives each grade as often as before, but at random. Kappa is 1 for perfect
 # agreement, and 0 for no more agreement than with dice.
 #
-# *Predict first:* Ada and Bo give the same grade to nine of the sixteen. Which kappa do you expect?
+# *Predict first:* Ada and Bo give the same grade to nine of the sixteen. What kappa do you expect?
 
 # %%
 kappa_of_ada_and_bo = None  # 1 at most
@@ -1232,7 +1232,7 @@ except ModuleNotFoundError as error:
 
 # %% [markdown]
 # *small* is *little*: that is what the dictionary is for. The other match is an accident. *give* shares a meaning with
-# *feed*, and a different one with *leave* (a thing to somebody). The dictionary doesn't know which meaning applies, and
+# *feed*, and a different one with *leave* (something to somebody). The dictionary doesn't know which meaning applies, and
 # nltk takes the last one that fits, so *give* matches *leave*. A dictionary of single words can't know that *yesterday
 # evening* is *last night*, or that somebody who *has recovered* is *healthy again*. For Felix, nothing changes; *after*
 # isn't a synonym of *before*.
@@ -1370,7 +1370,7 @@ except ModuleNotFoundError as error:
 # nearly all of them synthetic; in lesson 11 you fine-tune it. If your blocks are right, they compute exactly what the
 # library's do.
 #
-# Your functions from lesson 06 search, and those from this lesson score, on captions that were not in the training data:
+# Your functions from lesson 06 do the search, and those from this lesson the scoring, on captions that were not in the training data:
 # sixty synthetic ones, and 97 written by hand. On the synthetic ones, the translator reaches a BLEU near 100. *Predict
 # first:* what does it reach on the hand-written ones? And which is better there, greedy decoding or a beam search with two
 # beams?
@@ -1600,7 +1600,7 @@ def judges_judged():
 # ### 7.2 A metric that learns
 #
 # BERTScore uses an off-the-shelf encoder, which doesn't know what people care about. **COMET** (Rei et al., 2020) teaches
-# it: a small network, a **head**, on the encoder's vectors of source, reference and hypothesis learns from human ratings.
+# it: human ratings train a small network, a **head**, on the encoder's vectors of source, reference and hypothesis.
 # **BLEURT** (Sellam et al., 2020) does the same without the source. Such **learned metrics** have led the comparisons ever
 # since.
 #
@@ -1683,7 +1683,7 @@ if encoder is not None:
     print(f"the sixteen translations: from {min(narrow):.2f} to {max(narrow):.2f}")
 
 # %% [markdown]
-# The head is right about nearly nine of ten new sentences, but gives the *lowest* grade of all to the only perfect
+# The head gets nearly nine of ten new sentences right, but gives its *lowest* grade to the only perfect
 # translation. Why? In its ratings, sentences with the reference's words were wrong and those with other words were
 # right. So it learned *the more alike, the worse*, BLEU's prejudice reversed. **A learned metric learns what is in its
 # ratings**, and you can't see that from the accuracy on more of the same.
@@ -1734,7 +1734,7 @@ def heads_beside_people():
 #
 # ### 7.3 Errors with a name: MQM
 #
-# Grades from 1 to 5 are too noisy to compare good systems. Since 2021 the comparison of metrics at WMT, the yearly
+# Grades from 1 to 5 are too noisy for comparing good systems. Since 2021 the comparison of metrics at WMT, the yearly
 # conference on machine translation, has mostly relied on **MQM**, multidimensional quality metrics (Freitag et al., 2021).
 # Professional translators mark every error as a **span**, with a category and a severity. A **minor** error usually costs 1, a
 # **major** one 5, and a system's score is the mean cost per sentence. Here are our marks.
@@ -1839,7 +1839,7 @@ for seed in range(2):
 # On the captions that it has read, eight times each, its perplexity is a quarter to a third lower; on the rest of the
 # test, it is about the same. The contaminated model isn't any better, but it would win every leaderboard.
 #
-# If you have the training data, check how much of each test sentence its runs of $n$ words cover. GPT-3's report used runs
+# If you have the training data, check what share of each test sentence is in it, in runs of $n$ words. GPT-3's report used runs
 # of 8 to 13 words (Brown et al., 2020, appendix C), and Llama 2's used more than ten tokens (Touvron et al., 2023, appendix
 # A.6).
 #
@@ -1914,7 +1914,7 @@ def who_has_read_the_test():
 # anything. For your own work:
 #
 # - Report a learned metric and a string-based one, each from a widely used library, **with its signature**.
-# - Test on what the model will meet. Report the number of sentences, and how sure the difference is.
+# - Test on what the model will meet. Report the number of sentences, and how certain the difference is.
 # - Look for the test in the training data.
 # - Read a random sample of outputs yourself. You would have caught Felix in a minute.
 # - Where it matters, ask several people: blind, in random order. Say how well they agree. Let them mark errors.
@@ -1972,7 +1972,7 @@ def who_has_read_the_test():
 # - **edit distance**: the fewest words to substitute, delete or insert to turn one sentence into another.
 # - **word error rate**: edits over reference words.
 # - **METEOR**: an F-mean of single words that also matches stems and synonyms.
-# - **paired bootstrap**: resampling the same sentences for two systems, to see how sure their difference is.
+# - **paired bootstrap**: resampling the same sentences for two systems, to see how certain their difference is.
 # - **signature**: exactly how a score was computed.
 # - **BERTScore**: F1 over tokens that are matched by the similarity of their contextual vectors.
 # - **single response, comparison**: grading one output at a time, or choosing between two.

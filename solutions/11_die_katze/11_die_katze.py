@@ -23,8 +23,8 @@
 #
 # **Two ways through this lesson.** With a GPU (on Colab: *Runtime*, *Change runtime type*, *GPU*) and an internet
 # connection, the cells train the full model on Multi30k. Without them, they run the **short form**, on captions that
-# come with the course: 200 steps from scratch, to see a loss fall; then *your own transformer* takes over a translator
-# that was trained for longer, and **fine-tunes** it until its output is readable. You can do all exercises either way.
+# come with the course: 200 steps from scratch, to see a loss fall; then *your own transformer* takes over the weights of
+# a translator trained for longer, and **fine-tunes** them until its output is readable. You can do all exercises either way.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -772,7 +772,7 @@ def stopped():
 
 
 # %% [markdown]
-# In the short form, patience ends the run with 100 captions early and doesn't affect the other two runs. The recipe of
+# In the short form, patience cuts the run with 100 captions short and doesn't affect the other two runs. The recipe of
 # section 3 also averages **the weights of the last checkpoints** (the paper's section 6.1): late in a run, they circle
 # around a good point, and the mean is closer to it.
 #
@@ -805,7 +805,7 @@ for sentence, *found in zip(trials, *said, strict=True):
 # After 200 steps, the model understands the frequent words, and for rare words it writes something that sounds like a
 # caption but is about something else. After 3,000 steps, it gets the first two right.
 #
-# And *die Katze*, for whom this course has been waiting for eleven lessons? Look at her table. In the synthetic
+# And *die Katze*, for whom this course has been waiting eleven lessons? Look at her table. In the synthetic
 # captions, every thing is *a* thing, so the course's translator has hardly ever seen a noun with a definite article:
 # *auf der Tisch*. The everyday captions say *the* everywhere, and after fine-tuning on them, she dances *auf dem
 # Tisch*. But fine-tuning costs something, too: look for the tent. Section 6.2 measures how much.
@@ -939,7 +939,7 @@ else:
     keep_figure("11_die_katze", f"everyday captions, translated by {whose}", f"{after.corpus:.1f} BLEU")
 
 # %% [markdown]
-# Before fine-tuning, two numbers of the short form say more than any other pair in this course. On synthetic captions,
+# Before fine-tuning, two numbers in the short form say more than any other pair in this course. On synthetic captions,
 # the translator is nearly perfect. On captions that were written one by one, about the same cats, tents and bicycles,
 # it scores 18 BLEU, and it gets nothing in the hard test right. With only the first test, which resembles the training
 # part as tests usually do, we would have announced 99 BLEU. **A test tells you about sentences like its own.** Ask
@@ -957,7 +957,7 @@ else:
 # With other sentences of the same kind in the test, the score would be different. How different? You can't collect a
 # hundred more tests, but you can pretend to: draw, **with replacement**, as many sentences as you have, and score them. Do
 # that a few hundred times, and the spread of the scores tells you how far to trust yours. This is the **bootstrap** (Efron,
-# 1979; for BLEU: Koehn, 2004). Report the interval of the middle 95% of the scores with every BLEU score.
+# 1979; for BLEU: Koehn, 2004). With every BLEU score, report the interval of the middle 95% of your samples' scores.
 #
 # Score a sample as a *corpus*: add up its sentences' counts first, and score the sums once.
 #
@@ -1076,7 +1076,7 @@ for number in worst:
     print(f"      {translations[judged][number]}\n      {pairs[number].target}")
 
 # %% [markdown]
-# They don't go wrong in ten different ways. Most lose a part of the sentence; one mixes up two nouns; and one may be
+# They don't go wrong in ten different ways. Most lose part of the sentence; one mixes up two nouns; and one may be
 # perfectly good German in a different order, which BLEU doesn't recognize. Sorting the errors tells you what to fix
 # first, and a program can do it roughly, without knowing what a single word means.
 #

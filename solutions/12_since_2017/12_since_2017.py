@@ -18,7 +18,7 @@
 # transformers. Take a current model apart, and you find attention, a feed-forward network and residual connections, as in
 # lesson 04. But hardly a part is what it was: some now rotate, some have a gate, some are gone.
 #
-# You write each of these changes, and then do what papers don't always do: measure each **by itself**, on the same small
+# You implement each of these changes, and then do what papers don't always do: measure each **by itself**, on the same small
 # model, with several seeds. Some help a lot, even here. Some do nothing at this size.
 #
 # | | you will write | points | minutes |
@@ -407,7 +407,7 @@ def before_or_after():
 #   \begin{pmatrix} x_{2i} \\ x_{2i+1} \end{pmatrix},
 #   \qquad f_i = \text{base}^{-2i/d_\text{head}}$$
 #
-# (Lesson 03 had the sine first in each pair, so the minus in its blocks was below the diagonal.)
+# (Lesson 03 had the sine first in each pair, so the minus sign in its blocks was below the diagonal.)
 
 # %% [markdown]
 # ### Exercise 3 · Turned by their positions
@@ -473,15 +473,15 @@ def only_the_distance():
 
 
 # %% [markdown]
-# The numbers on each diagonal are equal, and the scores from position 1,000 on equal those from position 0 on (apart from
+# The numbers on each diagonal are equal, and the scores that start at position 1,000 equal those that start at 0 (apart from
 # the rounding of large angles). That is the shift matrix at work, inside the score.
 #
 # ### 4.2 The answer to lesson 03
 #
 # Here is lesson 03's section 9 again: name the symbol two positions back, train on 16 symbols, test on 64. The models
-# with sinusoids were right within the 16 and wavered between chance and perfect after them. The task and the training
-# are the same, but we rotate queries and keys and add nothing. **Guess first:** how often is each model right beyond
-# the 16?
+# with sinusoids were right on the first 16 and wavered between chance and perfect after that. The task and the training
+# are the same, but we rotate queries and keys and add nothing. **Guess first:** how often is each model right after
+# the first 16?
 
 # %%
 right_beyond = {"sinusoids, added": None, "rotary": None}  # in percent
@@ -568,8 +568,8 @@ def positions_that_turn():
 
 
 # %% [markdown]
-# The difference is larger than the spread of the seeds. The model has no more numbers than before. Why does it learn
-# faster? To write the handbook in characters, you mostly need the few characters before this one, and *the letter
+# The difference is larger than the spread of the seeds. The model has no more weights than before. Why does it learn
+# faster? To predict the next character of the handbook, you mostly need the last few, and *the letter
 # before* is a distance. With sinusoids, the model must first find distances in sums of sines mixed with letters; rotary
 # positions have them built in.
 #
@@ -877,7 +877,7 @@ def block_by_block():
 # The results agree to the last digits. The steps show how rarely the sums have to shrink.
 #
 # Does it make the small model better? It can't: it computes the same thing. But it works at lengths where the table
-# would not fit. And on a GPU it is faster, too: Dao et al. (2022) trained medium GPT-2 three times as fast as Hugging
+# would not fit. And on a GPU it is faster, too: Dao et al. (2022) trained GPT-2 medium three times as fast as Hugging
 # Face's implementation, and 1.7 times as fast as Megatron's (table 2). FlashAttention even does a little more
 # arithmetic, but it saves trips to memory.
 #
@@ -970,7 +970,7 @@ def with_decay():
 
 # %% [markdown]
 # The first value makes no difference; the second makes the model worse. The usual 0.1 takes only 5% off a weight in
-# all of our 160 steps. Twenty times as much makes the weights smaller, as it should, and the model worse, because
+# all 160 steps. Twenty times as much makes the weights smaller, as it should, and the model worse, because
 # weights that it still needs shrink as fast as it learns them.
 #
 # Decay is meant for long training runs. There it keeps the weights from growing forever, so that a step of a given size
@@ -992,8 +992,8 @@ def cosine_rates(peak, warmup=16, total=STEPS):
 
 
 # %% [markdown]
-# We compare four training runs in pre-norm, which tolerates a large rate: the usual peak and the brisk one, each held to
-# the end (you have those already) or brought down to 0. **Guess** which of the four is best, and which is worst.
+# We compare four training runs in pre-norm, which tolerates a large rate: the usual, *small* peak and the large, *brisk* one, each
+# held to the end (you have those) or brought down to 0. **Guess** the best and the worst of the four.
 
 # %%
 best_of_four, worst_of_four = "", ""  # "small, held", "small, down", "brisk, held" or "brisk, down"
@@ -1485,7 +1485,7 @@ def a_handbook_learns_about_cats():
 
 # %% [markdown]
 # Training all weights gives the best loss on the cats, but the handbook is gone; the model is now worse at it than one
-# that knows nothing. The wider LoRA is, the better it learns the cats. It stays well behind training all weights, but
+# that knows nothing. The wider LoRA is, the better it learns the cats. It stays well behind full fine-tuning, but
 # trains few numbers and forgets far less of the handbook. And without $A$ and $B$ you have the old model back, to the
 # last digit, because its weights were never touched. On a model this small, LoRA costs something; on GPT-3, it didn't
 # (Hu et al., table 4).
@@ -1550,7 +1550,7 @@ def cats_for_gpt2():
 # few hundredths from noise, you need a larger model, longer training and many seeds; decay needs a run long enough for
 # weights to grow.)
 #
-# *(One point: two changes with a right reason other than the loss after a short run. One point: what to measure instead,
+# *(One point: two changes with a valid reason other than the loss after a short run. One point: what to measure instead,
 # for both: rates and depth, memory and time on long texts, more seeds and longer training.)*
 
 # %% [markdown]

@@ -166,7 +166,7 @@ EXERCISE = Exercise(
                 (_SEGMENTS, "[1] * len(one) + [2] * len(two)"),
             ),
             all_behind_in_second_segment=(
-                "Your segments are 1 from the first [SEP] on. Begin after it, and give the padding segment 0.",
+                "Your segments change to 1 at the first [SEP]. Change after it, and give the padding segment 0.",
                 (_SEGMENTS, "[0] * (len(one) - 1) + [1] * (len(two) + 1)"),
                 ("row, 0", "row, 1"),
             ),
@@ -183,7 +183,7 @@ EXERCISE = Exercise(
                 (_RETURN, "return ids, kinds, ~mask"),
             ),
             mask_one_too_long=(
-                "Your mask is also True at the first padding position. Compare positions with lengths by <.",
+                "Your mask is also True at the first padding position. Compare positions with lengths using <.",
                 (_RETURN, "return ids, kinds, mask | mask.roll(1, dims=1)"),
             ),
             special_tokens_masked=(

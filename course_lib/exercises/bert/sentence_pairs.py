@@ -163,7 +163,7 @@ EXERCISE = Exercise(
             first_pair_of_each_text=_slip((_NEIGHBOURS, "pairwise(text[:2])")),
         ),
         *alike(
-            "Your answer takes the wrong chances or other sentences. Pair number k has chance k and other sentence k, "
+            "Your answer uses the wrong `chances` or `others`. Pair number k has chance k and other sentence k, "
             "even if it doesn't need that sentence.",
             others_one_after_another=_slip((_FOUND, "found, o = [], iter(others)"), ("else other", "else next(o)")),
             restarted_in_each_text=_slip(
@@ -179,7 +179,7 @@ EXERCISE = Exercise(
             other_first=_slip(("else other", "else first"), ("(first, second", "(first if stays else other, second")),
         ),
         *alike(
-            "Your answer never uses the other sentences. Put one second where the chance is 0.5 or more.",
+            "Your answer never uses the other sentences. Where the chance is 0.5 or more, put one in second place.",
             random_left_out=_slip(("found.append", "if stays:\n            found.append")),
             none_replaced=_slip(("else other", "else true"), _BY_THE_CHANCE),
         ),

@@ -120,7 +120,7 @@ EXERCISE = Exercise(
         Misconception(
             "hindsight",
             "Your answer takes the best of all losses, even those after the end of training. You can only keep a "
-            "checkpoint that was measured before.",
+            "checkpoint that was measured by then.",
             _slip(("return best", "return losses.index(min(losses))"), paired=False),
         ),
         Misconception(

@@ -177,8 +177,8 @@ EXERCISE = Exercise(
             first_with_the_others=_slip((_COMPARED, "[(0, n) for n in range(1, len(people))]")),
         ),
         *alike(
-            "Your answer compares each translation with itself, which always agrees. Use pairs of two different "
-            "translations.",
+            "Your answer compares each translation with itself, and such a pair always agrees. Use pairs of two "
+            "different translations.",
             with_itself=_slip(("itertools.combinations(", "itertools.combinations_with_replacement(")),
             every_pair_and_itself=_slip((_COMPARED, "itertools.product(range(len(people)), repeat=2)")),
         ),

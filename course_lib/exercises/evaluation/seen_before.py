@@ -179,7 +179,7 @@ EXERCISE = Exercise(
                 (_COVER, "covered.extend(range(start, start + n))"),
             ),
             words_for_positions=(
-                "Your answer counts different words, so a repeated word counts once. Mark positions instead.",
+                "Your answer counts distinct words, so a repeated word counts once. Mark positions instead.",
                 (_COVER, "covered.update(words[start : start + n])"),
             ),
             training_joined=(

@@ -112,7 +112,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "gate_left_out",
-            "Your answer leaves out V, so it has no gate. Multiply SiLU(x W_1) by x V.",
+            "Your answer leaves out V, so nothing is gated. Multiply SiLU(x W_1) by x V.",
             _slip((" * passed", "")),
         ),
         Misconception(
