@@ -35,7 +35,7 @@
 # you like. It tells you what it called, what came back and what it expected, and names your mistake if it recognizes
 # it.
 #
-# Stuck? Each call of `hint("primer.last_words")` opens another hint. `case("primer.last_words")` returns the inputs on
+# Stuck? Each call to `hint("primer.last_words")` opens another hint. `case("primer.last_words")` returns the inputs on
 # which your answer fails. Once you have tried, `solution("primer.last_words")` shows the course's answer and explains
 # it. `progress()` shows how far you have come.
 

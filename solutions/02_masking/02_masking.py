@@ -35,7 +35,7 @@
 # | 7 | the mask for documents in one row | 4 | 20 |
 # | 8 | a layer that pools a sentence into one vector | 4 | 20 |
 #
-# Stuck? Each call of `hint("masking.causal_mask")` opens another hint. Once you have tried, `solution(...)` shows the
+# Stuck? Each call to `hint("masking.causal_mask")` opens another hint. Once you have tried, `solution(...)` shows the
 # answer and explains it; `progress()` shows how far you have come.
 #
 # Masks are boolean throughout the course, and **True means "may attend"**. Rows are queries, columns are keys. *The

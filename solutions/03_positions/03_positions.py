@@ -33,7 +33,7 @@
 # | 8 | attention that penalizes distance | 4 | 20 |
 # | 9 | a short answer, in words | 2 | 10 |
 #
-# Stuck? Each call of `hint("positions.order_matters")` opens another hint. Once you have tried, `solution(...)` shows the
+# Stuck? Each call to `hint("positions.order_matters")` opens another hint. Once you have tried, `solution(...)` shows the
 # answer and explains it; `progress()` shows how far you have come.
 #
 # Positions are counted from 0 throughout the course. The demos use your masks and weights from lesson 02 if they have

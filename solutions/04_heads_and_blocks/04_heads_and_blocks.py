@@ -41,7 +41,7 @@
 # | 10 | a short answer, in words | 2 | 10 |
 # | 11 | the block's number of parameters | 3 | 12 |
 #
-# Stuck? Each call of `hint("heads_and_blocks.project")` opens another hint. Once you have tried, `solution(...)` shows the
+# Stuck? Each call to `hint("heads_and_blocks.project")` opens another hint. Once you have tried, `solution(...)` shows the
 # answer and explains it; `progress()` shows how far you have come.
 #
 # From now on, use torch's own function for attention: `scaled_dot_product_attention(q, k, v, mask)` takes any number of

@@ -34,7 +34,7 @@
 # | 9 | in your own words: two losses compared | 2 | 10 |
 # | 10 | scheduled sampling | 4 | 15 |
 #
-# Stuck? Each call of `hint("encoder_decoder.shift_right")` opens another hint. Once you have tried, `solution(...)` shows the
+# Stuck? Each call to `hint("encoder_decoder.shift_right")` opens another hint. Once you have tried, `solution(...)` shows the
 # answer and explains it; `progress()` shows how far you have come.
 
 # %%

@@ -33,7 +33,7 @@
 # | 8 | a small model runs ahead | 4 | 20 |
 # | 9 | in your own words | 2 | 12 |
 #
-# Stuck? Each call of `hint("decoding.greedy")` opens another hint. Once you have tried, `solution(...)` shows the
+# Stuck? Each call to `hint("decoding.greedy")` opens another hint. Once you have tried, `solution(...)` shows the
 # answer and explains it; `progress()` shows how far you have come.
 #
 # Decoding treats every model as a **step function**: the tokens so far go in, and the logits of the next token come

@@ -36,7 +36,7 @@
 # | 8 | GPT-2's weights in your own model | 4 | 20 |
 # | 9 | in your own words | 2 | 12 |
 #
-# Stuck? Each call of `hint("gpt.training_windows")` opens another hint. Once you have tried, `solution(...)` shows the
+# Stuck? Each call to `hint("gpt.training_windows")` opens another hint. Once you have tried, `solution(...)` shows the
 # answer and explains it; `progress()` shows how far you have come.
 #
 # `packed_mask`, `LearnedPositions` and the parts of the block come from earlier lessons: your own if they have passed

@@ -39,7 +39,7 @@
 # | 10 | WordPiece | 3 | 15 |
 # | 11 | which tokenizer? in your own words | 2 | 10 |
 #
-# Stuck? Each call of `hint("subwords.count_pairs")` opens another hint. Once you have tried, `solution(...)` shows the
+# Stuck? Each call to `hint("subwords.count_pairs")` opens another hint. Once you have tried, `solution(...)` shows the
 # answer and explains it; `progress()` shows how far you have come.
 #
 # You will see hardly any tensors here: just strings, tuples, lists and dicts. Don't modify the arguments: change a

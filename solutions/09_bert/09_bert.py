@@ -35,7 +35,7 @@
 # | 11 | the best answer in a text | 4 | 18 |
 # | 12 | one of several choices | 3 | 12 |
 #
-# Stuck? Each call of `hint("bert.pair_encoding")` opens another hint. Once you have tried, `solution(...)` shows the
+# Stuck? Each call to `hint("bert.pair_encoding")` opens another hint. Once you have tried, `solution(...)` shows the
 # answer and explains it; `progress()` shows how far you have come.
 #
 # You don't download anything: a small pre-trained BERT comes with the course.

@@ -39,7 +39,7 @@
 # | 10 | was the test in the training data? | 4 | 20 |
 # | 11 | a short answer, in words | 3 | 15 |
 #
-# Stuck? Each call of `hint("evaluation.precision_recall_f1")` opens another hint. Once you have tried, `solution(...)` shows the
+# Stuck? Each call to `hint("evaluation.precision_recall_f1")` opens another hint. Once you have tried, `solution(...)` shows the
 # answer and explains it; `progress()` shows how far you have come.
 
 # %%

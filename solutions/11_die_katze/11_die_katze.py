@@ -37,7 +37,7 @@
 # | 7 | what went wrong | 3 | 15 |
 # | 8 | a short answer, in words | 3 | 15 |
 #
-# Stuck? Each call of `hint("die_katze.plan_run")` opens another hint. Once you have tried, `solution(...)` shows the
+# Stuck? Each call to `hint("die_katze.plan_run")` opens another hint. Once you have tried, `solution(...)` shows the
 # answer and explains it; `progress()` shows how far you have come.
 
 # %%

@@ -35,7 +35,7 @@
 # | 10 | LoRA | 3 | 15 |
 # | 11 | a short answer, in words | 2 | 10 |
 #
-# Stuck? Each call of `hint("since_2017.rms_norm")` opens another hint. Once you have tried, `solution(...)` shows the
+# Stuck? Each call to `hint("since_2017.rms_norm")` opens another hint. Once you have tried, `solution(...)` shows the
 # answer and explains it; `progress()` shows how far you have come.
 #
 # `causal_mask` and `sinusoidal_encoding` come from the library, so you don't need your earlier answers. Results have the
@@ -887,7 +887,7 @@ def block_by_block():
 #
 # ### 8.1 Weight decay
 #
-# **Weight decay** pulls every weight a little towards 0 in each step, so that only weights needed again and again stay
+# **Weight decay** pulls every weight a little toward 0 in each step, so that only weights needed again and again stay
 # large. With plain gradient descent, that is the same as adding $\tfrac{1}{2}\lambda \lVert w \rVert^2$ to the loss. Adam,
 # however, divides each gradient, decay included, by its typical size, so the weights with the largest gradients decay
 # least. Loshchilov and Hutter (2019) took the decay out of the gradient: **AdamW**.
