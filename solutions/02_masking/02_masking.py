@@ -812,7 +812,7 @@ def one_mask_for_each_length():
 
 # %% [markdown]
 # Padding is masked where it is a *key*. As a query, it still attends to tokens, but the loss ignores its outputs.
-# Masking padding as a query too would only give you fully masked rows.
+# Masking the padding's queries, too, would only give you fully masked rows.
 #
 # ### 5.2 Packing
 #

@@ -310,8 +310,8 @@ except RuntimeError as error:
 print("q kᵀ:", list((three_tokens @ two_numbers.mT).shape), "one score for each query and key")
 
 # %% [markdown] tags=["slides"]
-# Torch refuses, and that is the lucky case. With as many tokens as numbers in a head, torch computes something without
-# a warning. For two tokens of two numbers, S1's formula, taken literally, printed
+# Torch refuses, and that is the lucky case. If there are as many tokens as numbers in a head, torch computes the wrong
+# thing without a warning. For two tokens of two numbers, S1's formula, taken literally, printed
 #
 # | | key 0 | key 1 |
 # |---|---|---|
@@ -351,7 +351,7 @@ print("found it!" if torch.allclose(reconstructed, evidence) else "not yet")
 # is not allowed.
 #
 # Shapes: `x` is `[batch, queries, d_model]`, `memory` is `[batch, keys, d_model]`. `mask` is boolean `[batch, queries,
-# keys]`, the same for all heads, or None. Its `batch` and `queries` may be 1, and then broadcast. Every query may
+# keys]`, the same for all heads, or None. Its `batch` and `queries` may be 1: then it broadcasts. Every query may
 # attend to at least one key. The result is `[batch, queries, d_model]`.
 
 # %% [markdown] tags=["fine-print"]

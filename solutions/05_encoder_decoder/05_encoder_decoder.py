@@ -465,7 +465,7 @@ check("encoder_decoder.decoder_block", hidden=True)
 # ### Exercise 4 · Encoder and decoder joined
 # `encoder_decoder.encode_and_decode` · 4 points (1 of them for a GPU) · about 20 minutes
 #
-# Create the two masks, run the encoder, run the decoder, and return the scores. The check passes in its own blocks, so
+# Create the two masks, run the encoder, run the decoder, and return the scores. The check supplies its own blocks, so
 # you don't need your decoder block here.
 #
 # Shapes: `source` is int64 `[batch, source]`, with `PADDING_ID` after the tokens; `target` is int64 `[batch, target]`,

@@ -1525,9 +1525,9 @@ def a_draft_model_at_work():
 # samples vote. For stories many texts are good, and the most probable one is dull and always the same, so I sample,
 # with a nucleus or a temperature a little below 1 to tame the tail.
 #
-# *(One point for saying that more beams find more probable texts, without a guarantee, and that more probable is not
-# better, with a measurement that fits, such as the shorter translations of section 5. One point for using a search or a
-# vote if one answer is right, and sampling if many are good, each with its reason.)*
+# *(One point for saying that more beams usually find more probable texts, that more probable is not better, and for a
+# measurement that shows it, such as the shorter translations of section 5. One point for using a search or a vote if
+# one answer is right, and sampling if many are good, each with its reason.)*
 
 # %% [markdown]
 # ## Glossary

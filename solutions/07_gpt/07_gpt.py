@@ -729,7 +729,7 @@ def the_loss_hits_zero():
 # %% [markdown]
 # **The loss is nearly zero, and the model is cheating.** Wherever it can copy the target, the loss *is* zero; all that
 # remains comes from the last position. The mean is far below the floor, so something leaks. The same happens on new
-# text, because copying works on any text. So this isn't overfitting, and a validation set doesn't show it. (The honest
+# text, because copying works on any text. So this isn't overfitting, and a validation set won't reveal it. (The honest
 # model's loss wobbles around the floor, with only about two hundred questions at each position, but its mean stays
 # above.)
 #

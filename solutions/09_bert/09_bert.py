@@ -2128,8 +2128,8 @@ def seven_heads():
 # Here is the BERT of the `transformers` library with **our weights**, next to ours.
 
 # %% [markdown] tags=["slides"]
-# S1 recommends PyTorch and this library: its documentation is dense, so open a notebook and play. You can't download GPT-3
-# and GPT-4, so you can't put a head on them.
+# S1 recommends PyTorch and this library: its documentation is dense, so open a notebook and play. You can't download
+# GPT-3 or GPT-4, so you can't put a head on them.
 
 # %% tags=["demo"]
 try:

@@ -251,8 +251,8 @@ check("evaluation.sequence_accuracy", hidden=True)
 # expensive, require 70% for ORG; if misses are, only 10%. So there isn't one precision and one recall, but a curve of
 # them.
 #
-# *Predict first:* the tagger from scratch labels a hundred words as parties, and only a little more than half of them are.
-# Let it say ORG only if it is at least 70% sure. What are precision and recall then?
+# *Predict first:* the tagger from scratch labels a hundred words as parties, and only a little more than half of them
+# are parties. Let it say ORG only if it is at least 70% sure. What are precision and recall then?
 
 # %%
 from_70_percent_on = {"precision": None, "recall": None}  # in percent
@@ -1782,8 +1782,8 @@ for name, errors in marks.items():
 #
 # ### 7.5 The test that was in the training data
 #
-# You can do well on any test if you have read it. Large models are trained on much of the public web, and public tests are
-# on it. The score doesn't reveal this **contamination**.
+# You can do well on any test if you have seen it before. Large models are trained on much of the public web, and public
+# tests are on it. The score doesn't reveal this **contamination**.
 #
 # Two small models of everyday captions have the same seed and 1,200 captions each. The second model's captions include
 # 100 from the test. *Predict first:* the first model has a perplexity of 20 on those 100. What is the second model's?

@@ -284,9 +284,9 @@ def the_other_norm():
 
 
 # %% [markdown]
-# The difference is smaller than the spread of the seeds: the model didn't need the mean and $\beta$. That *is* the paper's result: the same
-# quality with less work (7 to 64% less time, says its abstract, depending on the model). A change need not make a model
-# better. It may make it simpler.
+# The difference is smaller than the spread of the seeds: the model didn't need the mean and $\beta$. That *is* the
+# paper's result: the same quality with less work (7 to 64% less time, depending on the model, according to its
+# abstract). A change need not make a model better. It may make it simpler.
 #
 # ## 3. A free way through
 #
@@ -1484,11 +1484,11 @@ def a_handbook_learns_about_cats():
 
 
 # %% [markdown]
-# Training all weights gives the best loss on the cats, but the handbook is gone; the model is now worse at it than one
-# that knows nothing. The wider LoRA is, the better it learns the cats. It stays well behind full fine-tuning, but
-# trains few numbers and forgets far less of the handbook. And without $A$ and $B$ you have the old model back, to the
-# last digit, because its weights were never touched. On a model this small, LoRA costs something; on GPT-3, it didn't
-# (Hu et al., table 4).
+# Training all weights gives the best loss on the cats, but the model has forgotten the handbook: it now does worse on
+# it than one that knows nothing. The higher LoRA's rank, the better it learns the cats. It stays well behind full
+# fine-tuning, but trains few numbers and forgets far less of the handbook. And without $A$ and $B$ you have the old
+# model back, to the last digit, because its weights were never touched. On a model this small, LoRA costs something; on
+# GPT-3, it didn't (Hu et al., table 4).
 #
 # **Stretch, ungraded: LoRA on the real GPT-2.** If you are online and have 500 MB and some patience (or a GPU), the same
 # function adapts the real one. Set `GPT2 = "gpt2"`.

@@ -170,7 +170,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "warmup_of_an_epoch",
-            "Your warm-up is a share of one epoch's steps. It is a share of all steps.",
+            "Your warm-up is a share of one epoch's steps. Make it a share of all steps.",
             _slip((_SHARE, "warmup_ratio * (tokens / of_a_step)")),
         ),
         Misconception(

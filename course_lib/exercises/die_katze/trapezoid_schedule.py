@@ -117,7 +117,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "product",
-            "Your answer multiplies the rising and the falling line. Take the smaller of the two.",
+            "Your answer multiplies the rising line by the falling line. Take the smaller of the two.",
             _slip((_LOWER, "(rising.clamp(max=1) * falling.clamp(max=1))"), paired=False),
         ),
         *alike(

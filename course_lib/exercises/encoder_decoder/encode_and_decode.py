@@ -144,7 +144,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "The source's mask is `[batch, source]`, True at tokens. All queries see the same keys, so make it "
+            "The source's mask is `[batch, source]`, and True at tokens. All queries see the same keys, so make it "
             "`[batch, 1, source]`, for the encoder and for cross-attention. The causal mask is `[1, target, target]`, "
             "on the target's device. Leave padding after the target unmasked.",
             answers=("causal_encoder", "causal_cross_attention", "masks_exchanged", "keys_as_rows", "padding_seen"),

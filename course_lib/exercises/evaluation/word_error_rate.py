@@ -92,7 +92,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Compute two sums and divide once: the number of all edits by the number of all reference words.",
+            "Compute two sums and divide once: the number of edits by the number of reference words.",
         ),
     ),
     misconceptions=(

@@ -154,7 +154,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "last_as_the_mean",
-            "You predict the mean of the honest losses at the last position. That position sees the same tokens with "
+            "You predict the honest model's mean loss at the last position. That position sees the same tokens with "
             "and without the mask, so it keeps its own honest loss.",
             _last(lambda honest: honest.mean(dim=-1)),
         ),
