@@ -31,7 +31,7 @@ _WELCOME = """\
 In every lesson you write a piece of it yourself, and learn at once what is wrong and which mistake it is. {takes}
 
 Open a lesson below. `Shift`+`Enter` runs a cell and goes on to the next. Run them all from the top, write your answer
-where the lesson asks for it, run that cell too, and then the check below it. Are you stuck? Each call of `hint("...")`
+where the lesson asks for it, run that cell too, and then the check below it. Are you stuck? Each call to `hint("...")`
 in a new cell opens another hint.
 
 Here is how far you have come. To refresh it, run the cell below, or `progress()` in any lesson."""

@@ -173,7 +173,7 @@ def verdict_text(verdict: Verdict) -> str:
     """The verdict for a terminal: a line for each visible case, one for the hidden ones, details of one failure."""
     lines = [f"{verdict.exercise.id}: {heading(verdict)}, {score(verdict)}"]
     if lead(verdict):
-        lines += ["", *_indented(lead(verdict))]
+        lines += ["", *indented(lead(verdict))]
     items = list(_items(verdict))
     if items:
         lines.append("")
@@ -182,11 +182,17 @@ def verdict_text(verdict: Verdict) -> str:
         if item.shown is not None:
             lines += [f"        {line}" for line in _details_text(verdict, item.shown)]
     for sentence in (*_hint_lines(verdict), *_closing(verdict)):
-        lines += ["", *_indented(sentence)]
+        lines += ["", *indented(sentence)]
     return "\n".join(map(_printable, lines))
 
 
-def _indented(sentence: str) -> list[str]:
+def say(sentences: str) -> None:
+    """Print sentences in lines that fit a terminal."""
+    print(textwrap.fill(sentences, TEXT_WIDTH))
+
+
+def indented(sentence: str) -> list[str]:
+    """The lines of a sentence in a plain-text verdict or panel."""
     return textwrap.wrap(sentence, TEXT_WIDTH, initial_indent="  ", subsequent_indent="  ")
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from course_lib.exercises.catalogue import UnknownName
 from course_lib.judging.errors import UnusableExercises
 from course_lib.judging.last_run import running_shell
-from course_lib.judging.render import TEXT_WIDTH
+from course_lib.judging.render import say
 from course_lib.learner.current_catalogue import current_catalogue
 
 if TYPE_CHECKING:
@@ -29,17 +28,13 @@ def asked_for(name: object, call: str) -> Exercise | None:
         try:
             return current_catalogue().find(wanted)
         except UnknownName as unknown:
-            _say(f"{NOTHING[call]}: {unknown if unknown.near else _explained(wanted, unknown)}")
+            say(f"{NOTHING[call]}: {unknown if unknown.near else _explained(wanted, unknown)}")
             return None
         except UnusableExercises as problem:
-            _say(f"{NOTHING[call]}, which is not your fault: {problem}.")
+            say(f"{NOTHING[call]}, which is not your fault: {problem}.")
             return None
-    _say(_which(call))
+    say(_which(call))
     return None
-
-
-def _say(sentences: str) -> None:
-    print(textwrap.fill(sentences, TEXT_WIDTH))
 
 
 NOTHING = {

@@ -10,13 +10,12 @@ from __future__ import annotations
 import builtins
 import dis
 import inspect
-import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
-from course_lib.judging.render import TEXT_WIDTH
+from course_lib.judging.render import say
 from course_lib.learner.references import reference
 
 if TYPE_CHECKING:
@@ -38,8 +37,7 @@ def borrowed(picture: Callable[[], None]) -> Iterator[None]:
     lent = _references(_missing(picture, names), names)
     if lent:
         verb = "is" if len(lent) == 1 else "are"
-        told = f"Borrowed for this cell: the course's own {_and(list(lent))}, until yours {verb} there."
-        print(textwrap.fill(told, TEXT_WIDTH))
+        say(f"Borrowed for this cell: the course's own {_and(list(lent))}, until yours {verb} there.")
     before = {name: names[name] for name in lent if name in names}
     names.update(lent)
     _lent.extend(lent)

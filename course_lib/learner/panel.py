@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from html import escape
 
 from course_lib.ground.style_sheet import style_sheet
-from course_lib.judging.render import TEXT_WIDTH
+from course_lib.judging.render import TEXT_WIDTH, indented
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class HelpPanel:
         for section in self.sections:
             lines += ["", *([f"  {section.title}"] if section.title else []), *_section_lines(section)]
         for sentence in self.closing:
-            lines += ["", *_wrapped(sentence)]
+            lines += ["", *indented(sentence)]
         return "\n".join(lines)
 
     def html(self) -> str:
@@ -77,16 +77,12 @@ class HelpPanel:
 def _section_lines(section: Section) -> Iterator[str]:
     for number, paragraph in enumerate(section.paragraphs):
         yield from ([""] if number else [])
-        yield from _wrapped(paragraph)
+        yield from indented(paragraph)
     for number, step in enumerate(section.steps, start=1):
         yield from textwrap.wrap(step, TEXT_WIDTH, initial_indent=f"  {number}. ", subsequent_indent="     ")
     if section.code:
         yield ""
         yield from textwrap.indent(section.code, "    ").splitlines()
-
-
-def _wrapped(sentence: str) -> list[str]:
-    return textwrap.wrap(sentence, TEXT_WIDTH, initial_indent="  ", subsequent_indent="  ")
 
 
 def _section_html(section: Section) -> str:

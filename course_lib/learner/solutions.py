@@ -8,13 +8,12 @@ too: an answer, and what earns its points.
 from __future__ import annotations
 
 import re
-import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from course_lib.judging.recorded.reading import RecordedExercise
-from course_lib.judging.render import TEXT_WIDTH
+from course_lib.judging.render import say
 from course_lib.learner.panel import HelpPanel, Section
 from course_lib.learner.progress_file import progress_file
 
@@ -139,7 +138,7 @@ def _say_why_none(name: str, edition: bool) -> None:
 
 def _decline(name: str, why: str) -> None:
     progress_file().note_asked(name)
-    print(textwrap.fill(why, TEXT_WIDTH))
+    say(why)
 
 
 def _paragraphs(text: str) -> tuple[str, ...]:
