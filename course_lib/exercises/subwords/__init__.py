@@ -30,7 +30,6 @@ EXERCISES = collect(
     windowed_bits,
     wordpiece,
     withheld=(
-        "course_lib.text.byte_pairs",
         "course_lib.text.fast_subwords",
         "course_lib.text.subwords",
         "course_lib.references.subwords",

