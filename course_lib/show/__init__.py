@@ -61,8 +61,8 @@ from course_lib.show.widgets.exploring import query_explorer, softmax_gradient
 from course_lib.show.widgets.mask_painter import mask_painter
 from course_lib.show.widgets.neighbours import neighbours
 from course_lib.show.widgets.prompts import prompts
-from course_lib.show.widgets.questionnaire import Questionnaire, questionnaire
-from course_lib.show.widgets.stepper import AttentionStepper, attention_stepper
+from course_lib.show.widgets.questionnaire import questionnaire
+from course_lib.show.widgets.stepper import attention_stepper
 from course_lib.show.widgets.writing import Written, writing
 
 __all__ = [
@@ -71,11 +71,9 @@ __all__ = [
     "GREY",
     "INK",
     "ORANGE",
-    "AttentionStepper",
     "Family",
     "Layer",
     "Panel",
-    "Questionnaire",
     "Stack",
     "TextAttention",
     "TranslationAttention",

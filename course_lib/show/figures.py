@@ -56,6 +56,9 @@ STYLE: Final[Any] = {  # Any: matplotlib types its settings differently from ver
 LAID_OUT: Final[Any] = {**STYLE, "figure.constrained_layout.use": False}
 """The same, for figures that say for themselves where their axes stand."""
 
+LETTER: Final = 0.085
+"""Inches that a letter takes, roughly."""
+
 _SHARP = 200
 """Dots per inch of the picture; the page shows it at half its size."""
 
@@ -82,10 +85,14 @@ def frames(count: int = 1, *, width: float = 6.4, height: float = 3.6) -> tuple[
     with plt.rc_context(LAID_OUT):
         drawn = Figure(figsize=(width, height))
         each = width / count
-        size = ((each - _LEFT - _RIGHT) / width, (height - _BELOW - _ABOVE) / height)
-        return drawn, [
-            drawn.add_axes(((number * each + _LEFT) / width, _BELOW / height, *size)) for number in range(count)
-        ]
+        size = each - _LEFT - _RIGHT, height - _BELOW - _ABOVE
+        return drawn, [axes_in(drawn, number * each + _LEFT, _BELOW, *size) for number in range(count)]
+
+
+def axes_in(drawn: Figure, left: float, bottom: float, width: float, height: float) -> Axes:
+    """New axes in a figure; their place and size are in inches."""
+    across, up = drawn.get_size_inches()
+    return drawn.add_axes((left / across, bottom / up, width / across, height / up))
 
 
 def figure(drawn: Figure, alt: str) -> None:

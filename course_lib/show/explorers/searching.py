@@ -16,7 +16,7 @@ _SHOWN: Final = 30
 """How many beginnings the still picture has."""
 
 
-def searching(branches: Mapping[Words, Mapping[str, float]], source: str, *, end: str = "<e>") -> None:
+def searching(branches: Mapping[Words, Mapping[str, float]], source: str) -> None:
     """Show how a beam search goes through a tree; the reader chooses its width, a length penalty and the branches.
 
     Args:
@@ -24,7 +24,6 @@ def searching(branches: Mapping[Words, Mapping[str, float]], source: str, *, end
             likeliest are needed: as many as the search is to have beams, at most 4. Where there is no entry, nothing is
             known, and the search ends there.
         source: the sentence that is translated.
-        end: the word that ends a sentence.
 
     Raises:
         ValueError: nothing is known of the first word.
@@ -38,7 +37,7 @@ def searching(branches: Mapping[Words, Mapping[str, float]], source: str, *, end
     caption = f"What may follow, while “{source}” is translated:"
     interactive(
         "searching",
-        {"source": source, "tree": _below((), branches), "end": end, "alpha": _ALPHA},
+        {"source": source, "tree": _below((), branches), "end": "<e>", "alpha": _ALPHA},
         still=still_table(caption, ["next"], rows),
         alt=f"A tree of the words that may follow each other in a translation of “{source}”, and a beam search in it.",
         text=still_text(caption, ["next"], rows),

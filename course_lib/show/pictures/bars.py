@@ -9,7 +9,7 @@ from jaxtyping import Float
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from course_lib.show.figures import BLUE, LAID_OUT, ORANGE, figure
+from course_lib.show.figures import BLUE, LAID_OUT, ORANGE, axes_in, figure
 
 
 def bars(
@@ -23,12 +23,6 @@ def bars(
         title: what the numbers are.
         alt: one sentence for readers who cannot see the picture.
         highlight: the word that the picture is about, drawn in another color.
-    """
-    figure(draw_bars(words, values, title, highlight), alt)
-
-
-def draw_bars(words: Sequence[str], values: Tensor, title: str, highlight: int | None = None) -> Figure:
-    """The figure that `bars` shows.
 
     Raises:
         ValueError: there is not exactly one value for each word.
@@ -39,7 +33,7 @@ def draw_bars(words: Sequence[str], values: Tensor, title: str, highlight: int |
     with plt.rc_context(LAID_OUT):
         width, height = 0.95 * len(words) + 0.8, 2.6
         drawn = Figure(figsize=(width, height))
-        axes = drawn.add_axes((0.1 / width, 0.34 / height, 1 - 0.2 / width, 1 - 0.7 / height))
+        axes = axes_in(drawn, 0.1, 0.34, width - 0.2, height - 0.7)
         colours = [ORANGE if index == highlight else BLUE for index in range(len(words))]
         drawn_bars = axes.bar(range(len(words)), heights, width=0.66, color=colours)
         axes.bar_label(drawn_bars, [f"{height:.2f}" for height in heights], padding=2, fontsize=9.5)
@@ -49,4 +43,4 @@ def draw_bars(words: Sequence[str], values: Tensor, title: str, highlight: int |
         axes.set_yticks([])
         axes.spines["left"].set_visible(False)
         axes.margins(y=0.18)
-    return drawn
+    figure(drawn, alt)

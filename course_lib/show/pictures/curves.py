@@ -28,18 +28,6 @@ def loss_curve(
         validations: the loss on data that is not trained on, by step.
         title: what the numbers are.
         floor: the lowest that this loss can be, where that is not 0; drawn as a line that says so.
-    """
-    drawn = draw_loss_curve(losses, validations or {}, title, floor)
-    lowest = "" if floor is None else f" A dotted line at {floor:.3g} is the lowest possible."
-    figure(
-        drawn, f"The loss of {len(losses)} steps: {losses[0]:.3g} at the first, {losses[-1]:.3g} at the last.{lowest}"
-    )
-
-
-def draw_loss_curve(
-    losses: Sequence[float], validations: Mapping[int, float], title: str, floor: float | None = None
-) -> Figure:
-    """The figure that `loss_curve` shows.
 
     Raises:
         ValueError: there are no losses.
@@ -48,6 +36,7 @@ def draw_loss_curve(
         raise ValueError("there is no loss to draw: the training has taken no step")
     drawn = Figure(figsize=(6.4, 3.0), layout="constrained")
     axes = drawn.subplots()
+    alt = f"The loss of {len(losses)} steps: {losses[0]:.3g} at the first, {losses[-1]:.3g} at the last."
     steps = range(1, len(losses) + 1)
     axes.plot(steps, losses, color=GREY, alpha=0.35, linewidth=0.8)
     axes.plot(steps, smoothed(losses, max(1, len(losses) // _SHARE)), color=BLUE, label="training")
@@ -55,6 +44,7 @@ def draw_loss_curve(
         axes.plot(list(validations), list(validations.values()), color=ORANGE, marker="o", ms=3.5, label="validation")
         axes.legend()
     if floor is not None:
+        alt += f" A dotted line at {floor:.3g} is the lowest possible."
         axes.axhline(floor, color=INK, linestyle=":", linewidth=1)
         axes.annotate(
             f"lowest possible: {floor:.2f}",
@@ -68,7 +58,7 @@ def draw_loss_curve(
     axes.set_xlabel("step")
     axes.set_title(title)
     axes.set_ylim(bottom=0)
-    return drawn
+    figure(drawn, alt)
 
 
 def smoothed(values: Sequence[float], width: int) -> list[float]:

@@ -10,10 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from course_lib.show.figures import BLUE, GREY, INK, LAID_OUT, ORANGE, figure
+from course_lib.show.figures import BLUE, GREY, INK, LAID_OUT, LETTER, ORANGE, axes_in, figure
 
-_PANEL, _ROW, _LETTER = 1.9, 0.29, 0.085
-"""Inches: the width of a distribution, the height of a word, and roughly what a letter takes."""
+_PANEL, _ROW = 1.9, 0.29
+"""Inches: the width of a distribution, the height of a word."""
 
 
 def distributions(
@@ -23,25 +23,18 @@ def distributions(
     alt: str,
     drawn: Mapping[str, Float[Tensor, " tokens"]] | None = None,
 ) -> None:
-    """Show distributions over the same words as bars that lie side by side.
+    """Show distributions over the same words as bars that lie side by side, all to the same scale.
 
     Args:
         words: what is distributed, from top to bottom; may be whole sentences.
         probabilities: of each distribution, one for each word, by its name. Words of probability 0 are grayed.
         alt: one sentence for readers who cannot see the picture.
         drawn: for some of them how often each word was sampled, from 0 to 1; marked by dots.
-    """
-    figure(draw_distributions(words, probabilities, drawn or {}), alt)
-
-
-def draw_distributions(
-    words: Sequence[str], probabilities: Mapping[str, Tensor], drawn: Mapping[str, Tensor]
-) -> Figure:
-    """The figure that `distributions` shows. All its bars have the same scale.
 
     Raises:
         ValueError: a distribution does not have one number for each word, or a sample belongs to none of them.
     """
+    drawn = drawn or {}
     for name, values in (*probabilities.items(), *drawn.items()):
         if tuple(values.shape) != (len(words),):
             raise ValueError(
@@ -49,23 +42,17 @@ def draw_distributions(
             )
     if set(drawn) - set(probabilities):
         raise ValueError(f"no distribution is called {', '.join(sorted(set(drawn) - set(probabilities)))}")
-    left = 0.25 + _LETTER * max(map(len, words))
+    left = 0.25 + LETTER * max(map(len, words))
     reach = 1.35 * max(float(values.max()) for values in (*probabilities.values(), *drawn.values()))
     width, height = left + _PANEL * len(probabilities), _ROW * len(words) + 0.45
     with plt.rc_context(LAID_OUT):
         picture = Figure(figsize=(width, height))
         for panel, (name, values) in enumerate(probabilities.items()):
-            box = (
-                (left + panel * _PANEL) / width,
-                0.08 / height,
-                (_PANEL - 0.15) / width,
-                (height - 0.45) / height,
-            )
-            axes = picture.add_axes(box)
+            axes = axes_in(picture, left + panel * _PANEL, 0.08, _PANEL - 0.15, height - 0.45)
             axes.set(xlim=(0, reach), ylim=(len(words) - 0.5, -0.5))
             _draw(axes, name, values, drawn.get(name))
             axes.set_yticks(range(len(words)), labels=words if panel == 0 else [])
-    return picture
+    figure(picture, alt)
 
 
 def _draw(axes: Axes, name: str, values: Tensor, frequencies: Tensor | None) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jaxtyping import Int
-from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
@@ -32,14 +31,6 @@ def edits(
         hypothesis: the words of the rows.
         reference: the words of the columns.
         alt: one sentence for readers who cannot see the picture.
-    """
-    figure(draw_edits(table, way, hypothesis, reference), alt)
-
-
-def draw_edits(
-    table: Tensor, way: Sequence[tuple[int, int]], hypothesis: Sequence[str], reference: Sequence[str]
-) -> Figure:
-    """The figure that `edits` shows.
 
     Raises:
         ValueError: the table does not have one row and one column more than there are words.
@@ -58,4 +49,4 @@ def draw_edits(
             (column - 0.44, row - 0.44), 0.88, 0.88, fill=False, edgecolor=ORANGE, linewidth=2.4, zorder=3
         )
         drawn.axes[0].add_patch(frame)
-    return drawn
+    figure(drawn, alt)

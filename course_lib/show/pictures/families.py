@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
-from course_lib.show.figures import BLUE, GREY, INK, LAID_OUT, ORANGE, figure
+from course_lib.show.figures import BLUE, GREY, INK, LAID_OUT, ORANGE, axes_in, figure
 
 _COLUMN, _ROW, _GAP = 0.57, 0.6, 0.3
 """Inches: of a box with the space next to it, of a row of boxes, and between two families."""
@@ -57,21 +57,16 @@ def families(*drawn: Family, alt: str) -> None:
         drawn: the families.
         alt: one sentence for readers who cannot see the picture.
     """
-    figure(draw_families(drawn), alt)
-
-
-def draw_families(drawn: Sequence[Family]) -> Figure:
-    """The figure that `families` shows."""
     widths = [_COLUMN * max(family.steps, 2.6) for family in drawn]
     size = (sum(widths) + _GAP * len(drawn), 3 * _ROW + 0.95)
     with plt.rc_context(LAID_OUT):
         picture = Figure(figsize=size)
         x = _GAP / 2
         for family, width in zip(drawn, widths, strict=True):
-            axes = picture.add_axes((x / size[0], 0.36 / size[1], width / size[0], 3 * _ROW / size[1]))
+            axes = axes_in(picture, x, 0.36, width, 3 * _ROW)
             _draw(axes, family, width / _COLUMN)
             x += width + _GAP
-    return picture
+    figure(picture, alt)
 
 
 def _draw(axes: Axes, family: Family, columns: float) -> None:

@@ -15,14 +15,12 @@ from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from course_lib.show.figures import BLUE, LAID_OUT, figure
+from course_lib.show.figures import BLUE, LAID_OUT, LETTER, axes_in, figure
 
 WEIGHTS: Colormap = LinearSegmentedColormap.from_list("weights", ["#f1f4f8", "#c9dcf2", BLUE, "#1d3f72"])
 _ALLOWED, _FORBIDDEN = "#c9dcf2", "#e4e4e7"
 _NARROWEST, _CELL_HEIGHT = 0.44, 0.44
 """Inches."""
-_LETTER = 0.085
-"""Inches that a letter takes, roughly."""
 _EVEN = math.sqrt(1.05 * 0.05) - 0.05
 """The luminance on which white and black stand out alike."""
 
@@ -72,27 +70,25 @@ def matrices(*panels: Panel, alt: str, title: str = "") -> None:
 
 def draw_matrices(panels: Sequence[Panel], title: str = "") -> Figure:
     """The figure that `matrices` shows. Cells have the same size in all panels."""
-    lefts = [_LETTER * max(map(len, panel.rows)) + 0.22 for panel in panels]
+    lefts = [LETTER * max(map(len, panel.rows)) + 0.22 for panel in panels]
     cells = [_cell_width(panel) for panel in panels]
     widths = [
-        max(cell * len(panel.columns), _LETTER * 1.15 * len(panel.title))
+        max(cell * len(panel.columns), LETTER * 1.15 * len(panel.title))
         for cell, panel in zip(cells, panels, strict=True)
     ]
     tallest = _CELL_HEIGHT * max(len(panel.rows) for panel in panels)
-    tilted = any(max(map(len, panel.columns)) * _LETTER > _cell_width(panel) for panel in panels)
+    tilted = any(max(map(len, panel.columns)) * LETTER > _cell_width(panel) for panel in panels)
     longest = max(len(label) for panel in panels for label in panel.columns)
-    below = 0.32 + (_LETTER * 0.6 * longest if tilted else 0)
+    below = 0.32 + (LETTER * 0.6 * longest if tilted else 0)
     above = 0.75 if title else 0.4
-    size = (max(sum(lefts) + sum(widths), lefts[0] + _LETTER * 1.25 * len(title)) + 0.1, below + tallest + above)
+    size = (max(sum(lefts) + sum(widths), lefts[0] + LETTER * 1.25 * len(title)) + 0.1, below + tallest + above)
     with plt.rc_context(LAID_OUT):
         drawn = Figure(figsize=size)
         x = 0.0
         for panel, left, cell, width in zip(panels, lefts, cells, widths, strict=True):
             x += left
             matrix = (cell * len(panel.columns), _CELL_HEIGHT * len(panel.rows))
-            y = below + tallest - matrix[1]
-            axes = drawn.add_axes((x / size[0], y / size[1], matrix[0] / size[0], matrix[1] / size[1]))
-            _draw(axes, panel, tilted)
+            _draw(axes_in(drawn, x, below + tallest - matrix[1], *matrix), panel, tilted)
             x += width
         if title:
             drawn.suptitle(title, fontsize=12, x=lefts[0] / size[0], y=1 - 0.12 / size[1], ha="left", va="top")
@@ -101,7 +97,7 @@ def draw_matrices(panels: Sequence[Panel], title: str = "") -> Figure:
 
 def _cell_width(panel: Panel) -> float:
     """Inches, so that the longest text fits."""
-    return max(_NARROWEST, 0.2 + _LETTER * 0.8 * max(len(text) for row in _texts(panel) for text in row))
+    return max(_NARROWEST, 0.2 + LETTER * 0.8 * max(len(text) for row in _texts(panel) for text in row))
 
 
 def _draw(axes: Axes, panel: Panel, tilted: bool) -> None:

@@ -9,10 +9,10 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
-from course_lib.show.figures import BLUE, GREY, INK, LAID_OUT, ORANGE, figure
+from course_lib.show.figures import BLUE, GREY, INK, LAID_OUT, LETTER, ORANGE, axes_in, figure
 
-_CHARACTER, _ROW, _LETTER = 0.27, 0.46, 0.085
-"""Inches: the width of a brick's character, the height of a row, and what a letter of a label takes."""
+_CHARACTER, _ROW = 0.27, 0.46
+"""Inches: the width of a brick's character, and the height of a row."""
 FACES = ("#c9dcf2", "#f6e3cd")
 """Neighboring bricks take turns."""
 
@@ -30,14 +30,14 @@ def piece_rows(rows: Sequence[tuple[str, Sequence[str]]], *, title: str, alt: st
 
 def draw_piece_rows(rows: Sequence[tuple[str, Sequence[str]]], title: str) -> Figure:
     """The figure that `piece_rows` shows; as wide as its longest row and label."""
-    left = _LETTER * max(len(label) for label, _ in rows) + 0.25
+    left = LETTER * max(len(label) for label, _ in rows) + 0.25
     longest = max(sum(map(len, pieces)) for _, pieces in rows)
     count = max(len(str(len(pieces))) for _, pieces in rows)
-    width = max(longest * _CHARACTER, _LETTER * 1.25 * len(title))
-    size = (left + width + _LETTER * count + 0.35, _ROW * len(rows) + 0.5)
+    width = max(longest * _CHARACTER, LETTER * 1.25 * len(title))
+    size = (left + width + LETTER * count + 0.35, _ROW * len(rows) + 0.5)
     with plt.rc_context(LAID_OUT):
         drawn = Figure(figsize=size)
-        axes = drawn.add_axes((left / size[0], 0.08 / size[1], width / size[0], _ROW * len(rows) / size[1]))
+        axes = axes_in(drawn, left, 0.08, width, _ROW * len(rows))
         axes.set(xlim=(0, width / _CHARACTER), ylim=(len(rows), 0))
         axes.axis("off")
         axes.set_title(title, loc="left", pad=7)
@@ -81,12 +81,6 @@ def merge_tree(steps: Sequence[Sequence[str]], *, numbers: Sequence[int], title:
         numbers: for each merging, the number of the pair among all that were learned.
         title: what the picture shows.
         alt: one sentence for readers who cannot see it.
-    """
-    figure(draw_merge_tree(steps, numbers, title), alt)
-
-
-def draw_merge_tree(steps: Sequence[Sequence[str]], numbers: Sequence[int], title: str) -> Figure:
-    """The figure that `merge_tree` shows.
 
     Raises:
         ValueError: there is not exactly one number for each merging, or a step does not follow from the one before.
@@ -97,10 +91,10 @@ def draw_merge_tree(steps: Sequence[Sequence[str]], numbers: Sequence[int], titl
     for pieces, number in zip(steps[1:], numbers, strict=True):
         roots = _joined(roots, pieces, number)
     tallest = max(root.height for root in roots)
-    size = (max(0.62 * len(steps[0]), _LETTER * 1.25 * len(title)) + 0.3, 0.55 * (tallest + 1) + 0.5)
+    size = (max(0.62 * len(steps[0]), LETTER * 1.25 * len(title)) + 0.3, 0.55 * (tallest + 1) + 0.5)
     with plt.rc_context(LAID_OUT):
         drawn = Figure(figsize=size)
-        axes = drawn.add_axes((0.15 / size[0], 0.05 / size[1], 1 - 0.3 / size[0], 1 - 0.45 / size[1]))
+        axes = axes_in(drawn, 0.15, 0.05, size[0] - 0.3, size[1] - 0.45)
         axes.set(xlim=(-0.6, len(steps[0]) - 0.4), ylim=(-0.45, tallest + 0.45))
         axes.axis("off")
         axes.set_title(title, loc="left", pad=4)
@@ -122,7 +116,7 @@ def draw_merge_tree(steps: Sequence[Sequence[str]], numbers: Sequence[int], titl
                     fontsize=8.5,
                     color="#b5651d",
                 )
-    return drawn
+    figure(drawn, alt)
 
 
 def _joined(nodes: Sequence[_Node], pieces: Sequence[str], number: int) -> list[_Node]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from matplotlib.figure import Figure
-
 from course_lib.show.figures import figure, frames
 
 
@@ -25,17 +23,6 @@ def race(
         milliseconds: how long it took, by the same names.
         machine: where it was measured, for the title.
         alt: one sentence for readers who cannot see the picture.
-    """
-    figure(draw_race(lengths, steps, milliseconds, machine), alt)
-
-
-def draw_race(
-    lengths: Sequence[int],
-    steps: Mapping[str, Sequence[int]],
-    milliseconds: Mapping[str, Sequence[float]],
-    machine: str,
-) -> Figure:
-    """The figure that `race` shows.
 
     Raises:
         ValueError: the two are about different layers, or there is not one number for each length.
@@ -55,4 +42,4 @@ def draw_race(
     left.set(ylabel="steps", title="Steps that must wait for each other")
     right.set(ylabel="milliseconds", title=f"Time, measured on this machine ({machine})")
     left.legend()
-    return drawn
+    figure(drawn, alt)

@@ -64,12 +64,6 @@ def stacks(encoder: Stack, decoder: Stack, into: int, *, alt: str) -> None:
         decoder: the stack on the right.
         into: the layer of the decoder that reads what the encoder gives.
         alt: one sentence for readers who cannot see the picture.
-    """
-    figure(draw_stacks(encoder, decoder, into), alt)
-
-
-def draw_stacks(encoder: Stack, decoder: Stack, into: int) -> Figure:
-    """The figure that `stacks` shows.
 
     Raises:
         ValueError: the decoder has no such layer; a residual connection goes around what is below a stack.
@@ -91,7 +85,7 @@ def draw_stacks(encoder: Stack, decoder: Stack, into: int) -> Figure:
         _draw(axes, encoder, left, BLUE)
         _draw(axes, decoder, right, ORANGE)
         _hand_over(axes, (left, len(encoder.layers) - 1), (right, into), encoder.layers[-1].shape)
-    return drawn
+    figure(drawn, alt)
 
 
 def _bottom(layer: int) -> float:

@@ -10,15 +10,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from course_lib.show.figures import BLUE, GREEN, GREY, INK, LAID_OUT, ORANGE, figure
+from course_lib.show.figures import BLUE, GREEN, GREY, INK, LAID_OUT, LETTER, ORANGE, figure
 
 Words = tuple[str, ...]
 
+_END = "<e>"
 _COLOURS = (ORANGE, BLUE, GREEN)
 _COLUMN, _ROW = 1.22, 0.44
 """Inches from word to word, and from one sentence to the next."""
-_LETTER = 0.085
-"""Inches that a letter takes, roughly."""
 _APART = 0.05
 """Inches between ways that share a branch."""
 
@@ -29,19 +28,41 @@ def tree(
     alt: str,
     ways: Mapping[str, Sequence[str]] | None = None,
     ends: Mapping[Words, str] | None = None,
-    end: str = "<e>",
 ) -> None:
     """Show a tree of sentences from left to right, and some ways through it in colors.
 
     Args:
         branches: from the words so far, without <s>, to the probabilities of those that may follow. Where there is no
-            entry, only `end` follows.
+            entry, only <e> follows, which ends a sentence.
         alt: one sentence for readers who cannot see the picture.
         ways: up to three sentences or beginnings of them, by the names that the legend gives them.
-        ends: what to write after some of the sentences (`end` left out), such as their probability.
-        end: the word that ends a sentence.
+        ends: what to write after some of the sentences (<e> left out), such as their probability.
+
+    Raises:
+        ValueError: there are more ways than colors, or one of them leaves the tree.
     """
-    figure(draw_tree(branches, ways or {}, ends or {}, end), alt)
+    ways, ends = ways or {}, ends or {}
+    if len(ways) > len(_COLOURS):
+        raise ValueError(f"a tree can show {len(_COLOURS)} ways, not {len(ways)}")
+    root = _grown(branches, (), None)
+    leaves = _place(root, 0)
+    deepest = max(node.depth for node in _all(root))
+    longest = max(map(len, ends.values()), default=0)
+    width = 0.35 + _COLUMN * deepest + 0.4 + LETTER * longest
+    above = 0.4 if ways else 0.1
+    height = _ROW * leaves + above + 0.1
+    with plt.rc_context(LAID_OUT):
+        drawn = Figure(figsize=(width, height))
+        axes = drawn.add_axes((0, 0, 1, (height - above) / height))
+        axes.set(xlim=(-0.35, width - 0.35), ylim=(_ROW * leaves, -0.1))
+        axes.set_axis_off()
+        _draw_ways(axes, root, ways)
+        for node in _all(root):
+            _draw_node(axes, node, ends)
+        if ways:
+            handles = [Line2D([], [], color=colour, linewidth=4) for colour, _name in zip(_COLOURS, ways, strict=False)]
+            drawn.legend(handles, list(ways), loc="upper left", ncols=len(ways), borderaxespad=0.4)
+    figure(drawn, alt)
 
 
 @dataclass
@@ -55,45 +76,11 @@ class _Node:
     row: float = 0.0
 
 
-def draw_tree(
-    branches: Mapping[Words, Mapping[str, float]],
-    ways: Mapping[str, Sequence[str]],
-    ends: Mapping[Words, str],
-    end: str = "<e>",
-) -> Figure:
-    """The figure that `tree` shows.
-
-    Raises:
-        ValueError: there are more ways than colors, or one of them leaves the tree.
-    """
-    if len(ways) > len(_COLOURS):
-        raise ValueError(f"a tree can show {len(_COLOURS)} ways, not {len(ways)}")
-    root = _grown(branches, (), None, end)
-    leaves = _place(root, 0)
-    deepest = max(node.depth for node in _all(root))
-    longest = max(map(len, ends.values()), default=0)
-    width = 0.35 + _COLUMN * deepest + 0.4 + _LETTER * longest
-    above = 0.4 if ways else 0.1
-    height = _ROW * leaves + above + 0.1
-    with plt.rc_context(LAID_OUT):
-        drawn = Figure(figsize=(width, height))
-        axes = drawn.add_axes((0, 0, 1, (height - above) / height))
-        axes.set(xlim=(-0.35, width - 0.35), ylim=(_ROW * leaves, -0.1))
-        axes.set_axis_off()
-        _draw_ways(axes, root, ways, end)
-        for node in _all(root):
-            _draw_node(axes, node, ends, end)
-        if ways:
-            handles = [Line2D([], [], color=colour, linewidth=4) for colour, _name in zip(_COLOURS, ways, strict=False)]
-            drawn.legend(handles, list(ways), loc="upper left", ncols=len(ways), borderaxespad=0.4)
-    return drawn
-
-
-def _grown(branches: Mapping[Words, Mapping[str, float]], words: Words, probability: float | None, end: str) -> _Node:
+def _grown(branches: Mapping[Words, Mapping[str, float]], words: Words, probability: float | None) -> _Node:
     node = _Node(words, len(words), probability)
-    if not words or words[-1] != end:
-        following: Mapping[str, float | None] = branches.get(words) or {end: None}
-        node.children = [_grown(branches, (*words, word), p, end) for word, p in following.items()]
+    if not words or words[-1] != _END:
+        following: Mapping[str, float | None] = branches.get(words) or {_END: None}
+        node.children = [_grown(branches, (*words, word), p) for word, p in following.items()]
     return node
 
 
@@ -116,7 +103,7 @@ def _at(node: _Node) -> tuple[float, float]:
     return _COLUMN * node.depth, _ROW * (node.row + 0.5)
 
 
-def _draw_node(axes: Axes, node: _Node, ends: Mapping[Words, str], end: str) -> None:
+def _draw_node(axes: Axes, node: _Node, ends: Mapping[Words, str]) -> None:
     x, y = _at(node)
     for child in node.children:
         to_x, to_y = _at(child)
@@ -135,11 +122,11 @@ def _draw_node(axes: Axes, node: _Node, ends: Mapping[Words, str], end: str) -> 
     box = {"boxstyle": "round,pad=0.28", "facecolor": "#f1f4f8", "edgecolor": GREY, "linewidth": 0.8}
     word = node.words[-1] if node.words else "<s>"
     axes.text(x, y, word, ha="center", va="center", fontsize=10, color=INK, zorder=5, bbox=box)
-    if node.words and node.words[-1] == end:
+    if node.words and node.words[-1] == _END:
         axes.text(x + 0.3, y, ends.get(node.words[:-1], ""), va="center", fontsize=9.5, color=INK, zorder=5)
 
 
-def _draw_ways(axes: Axes, root: _Node, ways: Mapping[str, Sequence[str]], end: str) -> None:
+def _draw_ways(axes: Axes, root: _Node, ways: Mapping[str, Sequence[str]]) -> None:
     """Broad lines below the branches; where two ways share one they run side by side."""
     taken: dict[Words, int] = {}
     for colour, (name, sentence) in zip(_COLOURS, ways.items(), strict=False):

@@ -19,7 +19,6 @@ def cutting(
     *,
     title: str,
     alt: str,
-    mark: str = "▁",
 ) -> None:
     """Show how a text is cut by ever more of the learned pairs, with a field for other texts.
 
@@ -30,12 +29,11 @@ def cutting(
         numbers: of pairs, a row of the picture for each.
         title: what the picture shows.
         alt: one sentence for readers who cannot see it.
-        mark: what is put before each word.
     """
     rows = [(f"{number} pairs", cut(text, merges[:number])) for number in numbers]
     interactive(
         "cutting",
-        {"text": text, "merges": [list(pair) for pair in merges], "mark": mark},
+        {"text": text, "merges": [list(pair) for pair in merges], "mark": "▁"},
         still=pictured(draw_piece_rows(rows, title), alt).html(),
         alt=alt,
         text="\n".join([alt, *(f"{label}: {' '.join(pieces)}" for label, pieces in rows)]),

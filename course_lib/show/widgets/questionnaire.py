@@ -17,6 +17,8 @@ class Questionnaire:
         questions: what is asked; a question may have several lines.
         choices: what may be answered, the same for all.
         answers: for each question the index of the choice, counted from 0; None as long as there is no answer.
+
+    Name it, and leave it as the last line of a cell. A ValueError says that there is no question, or no choice.
     """
 
     def __init__(self, name: str, questions: Sequence[str], choices: Sequence[str]) -> None:
@@ -51,18 +53,8 @@ class Questionnaire:
         return Interactive("questionnaire", data, self.html(), alt, repr(self))._repr_mimebundle_()
 
 
-def questionnaire(name: str, questions: Sequence[str], choices: Sequence[str]) -> Questionnaire:
-    """Questions to click through: name the result, and leave it as the last line of a cell.
-
-    Args:
-        name: of the variable that holds the result, so that the answers can be copied as a line of Python.
-        questions: what is asked; a question may have several lines.
-        choices: what may be answered, the same for all.
-
-    Raises:
-        ValueError: there is no question, or there are fewer than two choices.
-    """
-    return Questionnaire(name, questions, choices)
+questionnaire = Questionnaire
+"""What lessons call, as they call the other widgets."""
 
 
 def _lines(question: str) -> str:

@@ -9,7 +9,7 @@ Slides S2, "Attention: Working Example": *the cat danced* -> *die Katze tanzte*.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any, Final
@@ -78,24 +78,8 @@ _NOTES: Final = (
     "Divided by 3, the number of keys: scaled is smaller, so alpha is less sharp (0.94 instead of 0.997), and out "
     "moves a little. With another sentence the divisor would be different.",
 )
-_ROWS: Final = {
-    "q": QUERIES,
-    "k": KEYS,
-    "v": KEYS,
-    "scores": QUERIES,
-    "scaled": QUERIES,
-    "alpha": QUERIES,
-    "out": QUERIES,
-}
-_COLUMNS: Final = {
-    "q": DIMENSIONS,
-    "k": DIMENSIONS,
-    "v": DIMENSIONS,
-    "scores": KEYS,
-    "scaled": KEYS,
-    "alpha": KEYS,
-    "out": DIMENSIONS,
-}
+_ROWS: Final = {name: KEYS if name in ("k", "v") else QUERIES for name in MATRICES}
+_COLUMNS: Final = {name: KEYS if name in ("scores", "scaled", "alpha") else DIMENSIONS for name in MATRICES}
 
 
 @dataclass(frozen=True)
@@ -170,60 +154,48 @@ def step(matrix: str, row: int, column: int, *, slide: bool = False) -> Step:
     return Step(f"Dimension {column} of “{word}” in {FORMULAS[matrix]}: given.", f"{cell} = {_given(value)}", ())
 
 
-class AttentionStepper:
-    """Worked example A as a widget; without a script, all matrices and the arithmetic of every cell, to unfold."""
+def attention_stepper() -> Interactive:
+    """Worked example A, to click through: leave it as the last line of a cell.
 
-    def html(self) -> str:
-        """The plain page."""
-        tables = "".join(_table(matrix) for matrix in MATRICES)
-        lists = "".join(_unfolding(matrix) for matrix in COMPUTED)
-        return f'<div style="display:flex;flex-wrap:wrap;gap:1.2em">{tables}</div>{lists}'
+    Without a script it is all matrices, and the arithmetic of every cell, to unfold.
+    """
+    tables = "".join(_table(matrix) for matrix in MATRICES)
+    lists = "".join(_unfolding(matrix) for matrix in COMPUTED)
+    still = f'<div style="display:flex;flex-wrap:wrap;gap:1.2em">{tables}</div>{lists}'
+    text = "\n".join(step(*cell).arithmetic for matrix in COMPUTED for cell in _cells(matrix))
+    return Interactive("attention_stepper", _data(), still, _ALT, text)
 
-    def text(self) -> str:
-        """The arithmetic of every cell, one line each."""
-        return "\n".join(step(*cell).arithmetic for matrix in COMPUTED for cell in _cells(matrix))
 
-    def data(self) -> dict[str, Any]:
-        """Return the script's data: the matrices' words, and each cell of both versions."""
-        matrices = {
-            name: {
-                "formula": FORMULAS[name],
-                "rows": _ROWS[name],
-                "columns": _COLUMNS[name],
-                "most": max(abs(value) for row in values for value in row),
-            }
-            for name, values in MATRICES.items()
+def _data() -> dict[str, Any]:
+    """The script's data: the matrices' words, and each cell of both versions."""
+    matrices = {
+        name: {
+            "formula": FORMULAS[name],
+            "rows": _ROWS[name],
+            "columns": _COLUMNS[name],
+            "most": max(abs(value) for row in values for value in row),
         }
-        versions = [
-            {
-                "label": label,
-                "note": note,
-                "cells": {
-                    name: [[_cell(name, r, c, slide) for c in range(len(row))] for r, row in enumerate(values)]
-                    for name, values in MATRICES.items()
-                },
-            }
-            for label, note, slide in zip(_LABELS, _NOTES, (False, True), strict=True)
-        ]
-        return {"matrices": matrices, "versions": versions}
-
-    def _repr_mimebundle_(self, **_wanted: Any) -> Mapping[str, str]:
-        return Interactive("attention_stepper", self.data(), self.html(), _ALT, self.text())._repr_mimebundle_()
-
-    def __repr__(self) -> str:
-        return self.text()
-
-
-def attention_stepper() -> AttentionStepper:
-    """Worked example A, to click through: leave it as the last line of a cell."""
-    return AttentionStepper()
+        for name, values in MATRICES.items()
+    }
+    versions = [
+        {
+            "label": label,
+            "note": note,
+            "cells": {
+                name: [[_cell(name, r, c, slide) for c in range(len(row))] for r, row in enumerate(values)]
+                for name, values in MATRICES.items()
+            },
+        }
+        for label, note, slide in zip(_LABELS, _NOTES, (False, True), strict=True)
+    ]
+    return {"matrices": matrices, "versions": versions}
 
 
 def _cell(matrix: str, row: int, column: int, slide: bool) -> dict[str, Any]:
     """One cell, as the script needs it."""
     how = step(matrix, row, column, slide=slide)
     value = (SLIDE if slide else MATRICES)[matrix][row][column]
-    written = f"{value:.4f}" if matrix in COMPUTED else _given(value)
+    written = _fixed(matrix, value)
     return {"value": value, "text": written, "question": how.question, "arithmetic": how.arithmetic, "uses": how.uses}
 
 
@@ -243,10 +215,8 @@ def _given(value: float) -> str:
     return f"{value:g}"
 
 
-def _fixed(cell: Cell) -> str:
-    """A cell as it stands in its matrix."""
-    matrix, row, column = cell
-    value = MATRICES[matrix][row][column]
+def _fixed(matrix: str, value: float) -> str:
+    """A number as it stands in its matrix."""
     return f"{value:.4f}" if matrix in COMPUTED else _given(value)
 
 
@@ -258,10 +228,8 @@ def _products(left: Sequence[str], right: Sequence[str], terms: Sequence[float])
 
 def _table(matrix: str) -> str:
     """One matrix with words at its rows and columns."""
-    cells = [
-        (name, [_fixed((matrix, row, column)) for column in range(len(_COLUMNS[matrix]))])
-        for row, name in enumerate(_ROWS[matrix])
-    ]
+    rows = zip(_ROWS[matrix], MATRICES[matrix], strict=True)
+    cells = [(name, [_fixed(matrix, value) for value in values]) for name, values in rows]
     return f"<div>{still_table(f'{matrix} = {FORMULAS[matrix]}', _COLUMNS[matrix], cells)}</div>"
 
 

@@ -10,12 +10,10 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from course_lib.show.figures import BLUE, GREY, INK, LAID_OUT, ORANGE, pictured
+from course_lib.show.figures import BLUE, GREY, INK, LAID_OUT, LETTER, ORANGE, axes_in, pictured
 from course_lib.show.interactive import interactive
 from course_lib.show.pictures.matrices import WEIGHTS, readable_on
 
-_LETTER = 0.085
-"""Inches that a letter takes, roughly."""
 _CELL, _BARS, _STEP, _ABOVE = 0.26, 2.3, 0.9, 0.4
 """Inches: the height of a word of the source, the width of the bars, the height of a step, and of the headings."""
 
@@ -42,64 +40,46 @@ def writing(source: Sequence[str], steps: Sequence[Written], *, alt: str) -> Non
         source: the words of the sentence that is translated.
         steps: one for each word.
         alt: one sentence for readers who cannot see the picture.
+
+    Raises:
+        ValueError: there are no steps, or one of them does not have a weight for each word of the source.
     """
-    shown = Writing(tuple(source), tuple(steps))
-    data = {"source": shown.source, "steps": [asdict(step) for step in shown.steps]}
-    still = pictured(shown.draw(), alt).html()
-    interactive("writing", data, still=still, alt=alt, text=f"{alt}\n{shown.text()}")
+    if not steps:
+        raise ValueError("there is nothing to show: no word has been written")
+    for step in steps:
+        if len(step.alpha) != len(source):
+            raise ValueError(f"{len(source)} source words need as many weights, not {len(step.alpha)}")
+    lines = (
+        f"{' '.join(step.read)} → " + ", ".join(f"{word} {p:.2f}" for word, p in step.candidates) for step in steps
+    )
+    interactive(
+        "writing",
+        {"source": list(source), "steps": [asdict(step) for step in steps]},
+        still=pictured(_drawn(source, steps), alt).html(),
+        alt=alt,
+        text="\n".join([alt, *lines]),
+    )
 
 
-@dataclass(frozen=True)
-class Writing:
-    """The steps of one sentence.
-
-    Attributes:
-        source: the words of the sentence that is translated.
-        steps: one for each word.
-    """
-
-    source: tuple[str, ...]
-    steps: tuple[Written, ...]
-
-    def __post_init__(self) -> None:
-        if not self.steps:
-            raise ValueError("there is nothing to show: no word has been written")
-        for step in self.steps:
-            if len(step.alpha) != len(self.source):
-                raise ValueError(f"{len(self.source)} source words need as many weights, not {len(step.alpha)}")
-
-    def draw(self) -> Figure:
-        """The figure that `writing` shows: a row for each step."""
-        said = _LETTER * 1.2 * max(len(" ".join(step.read)) for step in self.steps) + 0.3
-        looks = _LETTER * sum(len(word) + 3 for word in self.source) + 0.2
-        names = _LETTER * max(len(word) for step in self.steps for word, _share in step.candidates) + 0.25
-        width, height = said + looks + names + _BARS, _ABOVE + _STEP * len(self.steps)
-        with plt.rc_context(LAID_OUT):
-            drawn = Figure(figsize=(width, height))
-            heads = ((0.1, "has read"), (said, "looks at"), (said + looks + names, "thinks next"))
-            for x, text in heads:
-                drawn.text(x / width, 1 - 0.14 / height, text, fontsize=11, va="top")
-            for number, step in enumerate(self.steps):
-                bottom = height - _ABOVE - (number + 1) * _STEP
-                middle = bottom + _STEP / 2
-                drawn.text(0.1 / width, middle / height, " ".join(step.read), va="center", fontsize=11)
-                cells = (said, middle - _CELL / 2, looks - 0.25, _CELL)
-                _draw_cells(drawn.add_axes(_share(cells, width, height)), self.source, step.alpha)
-                bars = (said + looks + names, bottom + 0.08, _BARS - 0.1, _STEP - 0.16)
-                _draw_bars(drawn.add_axes(_share(bars, width, height)), step.candidates)
-        return drawn
-
-    def text(self) -> str:
-        """The steps in words, a line each."""
-        return "\n".join(
-            f"{' '.join(step.read)} → " + ", ".join(f"{word} {p:.2f}" for word, p in step.candidates)
-            for step in self.steps
-        )
-
-
-def _share(box: tuple[float, float, float, float], width: float, height: float) -> tuple[float, float, float, float]:
-    """A box in inches, in fractions of the figure."""
-    return box[0] / width, box[1] / height, box[2] / width, box[3] / height
+def _drawn(source: Sequence[str], steps: Sequence[Written]) -> Figure:
+    """A row for each step."""
+    said = LETTER * 1.2 * max(len(" ".join(step.read)) for step in steps) + 0.3
+    looks = LETTER * sum(len(word) + 3 for word in source) + 0.2
+    names = LETTER * max(len(word) for step in steps for word, _share in step.candidates) + 0.25
+    width, height = said + looks + names + _BARS, _ABOVE + _STEP * len(steps)
+    with plt.rc_context(LAID_OUT):
+        drawn = Figure(figsize=(width, height))
+        heads = ((0.1, "has read"), (said, "looks at"), (said + looks + names, "thinks next"))
+        for x, text in heads:
+            drawn.text(x / width, 1 - 0.14 / height, text, fontsize=11, va="top")
+        for number, step in enumerate(steps):
+            bottom = height - _ABOVE - (number + 1) * _STEP
+            middle = bottom + _STEP / 2
+            drawn.text(0.1 / width, middle / height, " ".join(step.read), va="center", fontsize=11)
+            _draw_cells(axes_in(drawn, said, middle - _CELL / 2, looks - 0.25, _CELL), source, step.alpha)
+            bars = axes_in(drawn, said + looks + names, bottom + 0.08, _BARS - 0.1, _STEP - 0.16)
+            _draw_bars(bars, step.candidates)
+    return drawn
 
 
 def _draw_cells(axes: Axes, source: Sequence[str], alpha: Sequence[float]) -> None:

@@ -18,8 +18,6 @@ from matplotlib.colors import to_rgb
 
 from course_lib import show
 from course_lib.show import figures
-from course_lib.show.pictures.bars import draw_bars
-from course_lib.show.pictures.matrices import draw_matrices
 
 WORDS = ["die", "Katze"]
 KEYS = ["the", "cat", "danced"]
@@ -30,38 +28,42 @@ def cells(axes: plt.Axes) -> list[str]:
     return [text.get_text() for text in axes.texts]
 
 
-def test_a_heat_map_writes_its_numbers_and_words() -> None:
-    (axes,) = draw_matrices([show.Panel("scores", VALUES, WORDS, KEYS)]).axes
+def test_a_heat_map_writes_its_numbers_and_words(drawn) -> None:
+    (axes,) = drawn(show.matrices, show.Panel("scores", VALUES, WORDS, KEYS), alt="a matrix").axes
     assert cells(axes) == ["12.00", "3.75", "−10.75", "−20.00", "−∞", "25.50"]
     assert [label.get_text() for label in axes.get_xticklabels()] == KEYS
     assert [label.get_text() for label in axes.get_yticklabels()] == WORDS
     assert axes.get_title(loc="left") == "scores"
 
 
-def test_a_mask_is_drawn_with_ticks() -> None:
+def test_a_mask_is_drawn_with_ticks(drawn) -> None:
     mask = torch.tensor([[True, False, False], [True, True, False]])
-    (axes,) = draw_matrices([show.Panel("mask", mask, WORDS, KEYS)]).axes
+    (axes,) = drawn(show.matrices, show.Panel("mask", mask, WORDS, KEYS), alt="a matrix").axes
     assert cells(axes) == ["✓", "", "", "✓", "✓", ""]
     colours = axes.images[0].get_array()
     assert (colours[0][0] == colours[1][1]).all()
     assert (colours[0][0] != colours[0][1]).any()
 
 
-def test_texts_replace_the_numbers() -> None:
+def test_texts_replace_the_numbers(drawn) -> None:
     panel = show.Panel("batch", torch.ones(1, 2, dtype=torch.bool), ["0"], ["0", "1"], texts=[["meow", "·"]])
-    (axes,) = draw_matrices([panel]).axes
+    (axes,) = drawn(show.matrices, panel, alt="a matrix").axes
     assert cells(axes) == ["meow", "·"]
 
 
-def test_a_number_that_rounds_to_zero_has_no_sign() -> None:
-    (axes,) = draw_matrices([show.Panel("zero", torch.tensor([[-1e-9, -0.004]]), ["a"], ["b", "c"])]).axes
+def test_a_number_that_rounds_to_zero_has_no_sign(drawn) -> None:
+    (axes,) = drawn(
+        show.matrices, show.Panel("zero", torch.tensor([[-1e-9, -0.004]]), ["a"], ["b", "c"]), alt="a matrix"
+    ).axes
     assert cells(axes) == ["0.00", "0.00"]
 
 
-def test_every_number_is_legible_on_its_colour() -> None:
+def test_every_number_is_legible_on_its_colour(drawn) -> None:
     grid = torch.linspace(-1, 1, 21).unsqueeze(0)
     for values in (grid, grid.abs()):
-        (axes,) = draw_matrices([show.Panel("all colors", values, ["r"], [str(i) for i in range(21)])]).axes
+        (axes,) = drawn(
+            show.matrices, show.Panel("all colors", values, ["r"], [str(i) for i in range(21)]), alt="a matrix"
+        ).axes
         for colour, text in zip(axes.images[0].get_array()[0], axes.texts, strict=True):
             assert contrast(colour[:3], to_rgb(text.get_color())) > 4.5
 
@@ -77,10 +79,10 @@ def contrast(first: tuple[float, ...], second: tuple[float, ...]) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-def test_panels_of_one_picture_have_cells_of_one_height() -> None:
-    drawn = draw_matrices([show.Panel("a", VALUES, WORDS, KEYS), show.Panel("b", VALUES.T, KEYS, WORDS)])
-    height = drawn.get_figheight()
-    two, three = (axes.get_position().height * height for axes in drawn.axes)
+def test_panels_of_one_picture_have_cells_of_one_height(drawn) -> None:
+    panels = show.Panel("a", VALUES, WORDS, KEYS), show.Panel("b", VALUES.T, KEYS, WORDS)
+    shown = drawn(show.matrices, *panels, alt="two matrices", title="example A")
+    two, three = (axes.get_position().height * shown.get_figheight() for axes in shown.axes)
     assert two / 2 == pytest.approx(three / 3)
 
 
@@ -89,8 +91,10 @@ def test_labels_that_do_not_fit_name_both_shapes() -> None:
         show.Panel("scores", VALUES, KEYS, KEYS)
 
 
-def test_bars_write_their_values_and_mark_one_word() -> None:
-    (axes,) = draw_bars(KEYS, torch.tensor([0.5, 0.15, 0.35]), "weights", highlight=2).axes
+def test_bars_write_their_values_and_mark_one_word(drawn) -> None:
+    (axes,) = drawn(
+        show.bars, KEYS, torch.tensor([0.5, 0.15, 0.35]), title="weights", alt="three bars", highlight=2
+    ).axes
     assert cells(axes) == ["0.50", "0.15", "0.35"]
     assert [bar.get_height() for bar in axes.patches] == pytest.approx([0.5, 0.15, 0.35])
     first, second, marked = (bar.get_facecolor() for bar in axes.patches)
@@ -99,7 +103,7 @@ def test_bars_write_their_values_and_mark_one_word() -> None:
 
 def test_bars_need_a_value_for_each_word() -> None:
     with pytest.raises(ValueError, match=r"3 words need values of shape \[3\], not \[2\]"):
-        draw_bars(KEYS, torch.ones(2), "weights")
+        show.bars(KEYS, torch.ones(2), title="weights", alt="")
 
 
 def test_a_figure_is_sharp_opaque_and_described(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,11 +145,3 @@ def test_frames_stand_side_by_side_with_room_for_their_labels() -> None:
     assert pixels.x0 <= left.x0 < left.x1 < right.x0 < right.x1 <= pixels.x1
     assert all(pixels.y0 <= box.y0 < box.y1 <= pixels.y1 for box in (left, right))
     assert left.width == pytest.approx(right.width)
-
-
-def test_matrices_and_bars_reach_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown: list[figures.Pictured] = []
-    monkeypatch.setattr(figures, "display", shown.append)
-    show.matrices(show.Panel("scores", VALUES, WORDS, KEYS), alt="scores", title="example A")
-    show.bars(KEYS, torch.ones(3), title="ones", alt="three bars")
-    assert [picture.alt for picture in shown] == ["scores", "three bars"]

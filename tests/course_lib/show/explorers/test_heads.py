@@ -11,7 +11,7 @@ ALPHA = torch.tensor([[[[0.9, 0.1], [0.1234, 0.8766]], [[0.5, 0.5], [0.0, 1.0]]]
 
 
 def test_weights_are_written_in_thousandths_and_keys_are_the_queries(put_on_the_page) -> None:
-    data = put_on_the_page(lambda: show.heads([show.TextAttention(["the", "cat"], ALPHA)])).data
+    data = put_on_the_page(show.heads, [show.TextAttention(["the", "cat"], ALPHA)]).data
     assert (data["layers"], data["heads"]) == (1, 2)
     (text,) = data["texts"]
     assert text["name"] == "the cat"
@@ -34,15 +34,15 @@ def test_it_opens_on_the_head_that_looks_at_single_words(put_on_the_page) -> Non
         text = show.TextAttention(["<s>", "the", "old", "cat"], torch.stack(heads).unsqueeze(0), keys)
         assert put_on_the_page(lambda text=text: show.heads([text])).data["opens"] == opens
     masked = show.TextAttention(["[CLS]", "the", "cat", "[SEP]"], torch.stack([sink.flip(1), before]).unsqueeze(0))
-    assert put_on_the_page(lambda: show.heads([masked])).data["opens"] == [0, 2, 3]
+    assert put_on_the_page(show.heads, [masked]).data["opens"] == [0, 2, 3]
     layers = torch.stack([torch.stack([even, sink]), torch.stack([before, even])])
-    widget = put_on_the_page(lambda: show.heads([show.TextAttention(["<s>", "the", "old", "cat"], layers)]))
+    widget = put_on_the_page(show.heads, [show.TextAttention(["<s>", "the", "old", "cat"], layers)])
     assert widget.data["opens"][:2] == [1, 1]
     assert "Head 1 of layer 2" in widget.still
 
 
 def test_the_still_shows_a_head_and_words_as_text(put_on_the_page) -> None:
-    widget = put_on_the_page(lambda: show.heads([show.TextAttention(["die", "Katze"], ALPHA, ["<i>", "cat"])]))
+    widget = put_on_the_page(show.heads, [show.TextAttention(["die", "Katze"], ALPHA, ["<i>", "cat"])])
     assert "<th>die</th><td>0.90</td><td>0.10</td>" in widget.still
     assert "&lt;i&gt;" in widget.still
     assert "<i>" not in widget.still

@@ -12,7 +12,7 @@ DANCE = show.TranslationAttention(["<i>", "danced"], ["tanzte", "<e>"], [[("tanz
 
 
 def test_shares_are_written_in_thousandths(put_on_the_page) -> None:
-    data = put_on_the_page(lambda: show.translating([DANCE])).data
+    data = put_on_the_page(show.translating, [DANCE]).data
     assert (data["layers"], data["heads"]) == (1, 2)
     (sentence,) = data["sentences"]
     assert sentence["alpha"] == [[[[900, 100], [123, 877]], [[500, 500], [0, 1000]]]]
@@ -21,7 +21,7 @@ def test_shares_are_written_in_thousandths(put_on_the_page) -> None:
 
 
 def test_the_still_shows_the_mean_of_the_heads_and_words_as_text(put_on_the_page) -> None:
-    widget = put_on_the_page(lambda: show.translating([DANCE]))
+    widget = put_on_the_page(show.translating, [DANCE])
     assert "<th>tanzte</th><td>0.70</td><td>0.30</td>" in widget.still
     assert "&lt;i&gt;" in widget.still
     assert "<i>" not in widget.still

@@ -9,8 +9,6 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from course_lib import show
-from course_lib.show import figures
-from course_lib.show.pictures.distributions import draw_distributions
 
 WORDS = ["tanzte", "schlief", "sang"]
 FLAT, SHARP = torch.tensor([0.5, 0.3, 0.2]), torch.tensor([1.0, 0.0, 0.0])
@@ -20,8 +18,8 @@ def bars(axes: Axes) -> list[Rectangle]:
     return [patch for patch in axes.patches if isinstance(patch, Rectangle)]
 
 
-def test_bars_have_one_scale_and_their_numbers() -> None:
-    first, second = draw_distributions(WORDS, {"flat": FLAT, "sharp": SHARP}, {}).axes
+def test_bars_have_one_scale_and_their_numbers(drawn) -> None:
+    first, second = drawn(show.distributions, WORDS, {"flat": FLAT, "sharp": SHARP}, alt="two").axes
     assert [bar.get_width() for bar in bars(first)] == pytest.approx([0.5, 0.3, 0.2])
     assert [text.get_text() for text in second.texts] == ["1.000", "0", "0"]
     assert first.get_xlim() == second.get_xlim()
@@ -31,20 +29,14 @@ def test_bars_have_one_scale_and_their_numbers() -> None:
     assert first.transData.transform((0, top))[1] > first.transData.transform((0, bottom))[1], "from top to bottom"
 
 
-def test_dots_mark_what_was_drawn() -> None:
-    (axes,) = draw_distributions(WORDS, {"flat": FLAT}, {"flat": torch.tensor([0.4, 0.4, 0.2])}).axes
+def test_dots_mark_what_was_drawn(drawn) -> None:
+    often = {"flat": torch.tensor([0.4, 0.4, 0.2])}
+    (axes,) = drawn(show.distributions, WORDS, {"flat": FLAT}, alt="one", drawn=often).axes
     assert numpy.asarray(axes.lines[0].get_xdata()).tolist() == pytest.approx([0.4, 0.4, 0.2])
 
 
 def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match=r"flat: 3 words need values of shape \[3\], not \[2\]"):
-        draw_distributions(WORDS, {"flat": FLAT[:2]}, {})
+        show.distributions(WORDS, {"flat": FLAT[:2]}, alt="")
     with pytest.raises(ValueError, match="no distribution is called sharp"):
-        draw_distributions(WORDS, {"flat": FLAT}, {"sharp": SHARP})
-
-
-def test_they_are_shown_with_a_sentence_in_their_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown: list[figures.Pictured] = []
-    monkeypatch.setattr(figures, "display", shown.append)
-    show.distributions(WORDS, {"flat": FLAT, "sharp": SHARP}, alt="one flat, one sharp", drawn={"flat": SHARP})
-    assert [image.alt for image in shown] == ["one flat, one sharp"]
+        show.distributions(WORDS, {"flat": FLAT}, alt="", drawn={"sharp": SHARP})

@@ -7,16 +7,13 @@ import torch
 from matplotlib.patches import Rectangle
 
 from course_lib import show
-from course_lib.show import figures
-from course_lib.show.pictures.edits import draw_edits
 
 TABLE = torch.tensor([[0, 1, 2, 3], [1, 0, 1, 2], [2, 1, 1, 1]])
 WAY = [(0, 0), (1, 1), (1, 2), (2, 3)]
 
 
-def test_every_count_and_word_is_there_and_the_way_is_framed() -> None:
-    drawn = draw_edits(TABLE, WAY, ["a", "c"], ["a", "b", "c"])
-    (axes,) = drawn.axes
+def test_every_count_and_word_is_there_and_the_way_is_framed(drawn) -> None:
+    (axes,) = drawn(show.edits, TABLE, WAY, ["a", "c"], ["a", "b", "c"], alt="from a c to a b c").axes
     assert [text.get_text() for text in axes.texts] == [str(count) for count in TABLE.flatten().tolist()]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["–", "a", "c"]
     assert [label.get_text() for label in axes.get_xticklabels()] == ["–", "a", "b", "c"]
@@ -27,15 +24,8 @@ def test_every_count_and_word_is_there_and_the_way_is_framed() -> None:
 
 def test_a_table_without_its_borders_is_refused() -> None:
     with pytest.raises(ValueError, match="no place for"):
-        draw_edits(TABLE[1:, 1:], [], ["a", "c"], ["a", "b", "c"])
+        show.edits(TABLE[1:, 1:], [], ["a", "c"], ["a", "b", "c"], alt="")
 
 
-def test_an_empty_pair_can_be_drawn() -> None:
-    assert draw_edits(torch.zeros(1, 1, dtype=torch.long), [(0, 0)], [], []).axes
-
-
-def test_it_is_shown_with_a_sentence_in_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown: list[figures.Pictured] = []
-    monkeypatch.setattr(figures, "display", shown.append)
-    show.edits(TABLE, WAY, ["a", "c"], ["a", "b", "c"], alt="from a c to a b c")
-    assert [image.alt for image in shown] == ["from a c to a b c"]
+def test_an_empty_pair_can_be_drawn(drawn) -> None:
+    assert drawn(show.edits, torch.zeros(1, 1, dtype=torch.long), [(0, 0)], [], [], alt="nothing").axes

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from course_lib.show.pictures.families import Family, draw_families
+from course_lib import show
+from course_lib.show import Family
 
 ONE = Family("one, one", ["a vector"], ["class"], "a bag")
 MANY_ONE = Family("many, one", ["the", "cat", "sat"], ["class"], "a sentence")
@@ -20,8 +21,8 @@ def test_an_output_stands_where_it_comes(family: Family, first: int, steps: int)
     assert family.steps == steps
 
 
-def test_every_word_is_drawn_in_its_row() -> None:
-    axes = draw_families([ONE, TRANSLATION]).axes
+def test_every_word_is_drawn_in_its_row(drawn) -> None:
+    axes = drawn(show.families, ONE, TRANSLATION, alt="two families").axes
     assert [panel.get_title() for panel in axes] == ["one, one", "many, many, delayed"]
     heights = {text.get_text(): text.get_position()[1] for text in axes[1].texts}
     assert heights["cat"] == 0.5

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from course_lib.show.pictures.pieces import draw_merge_tree, draw_piece_rows
+from course_lib import show
 
 STEPS = [["▁", "a", "n", "a", "n"], ["▁", "an", "an"], ["▁an", "an"]]
 
 
-def test_every_character_stands_in_its_column() -> None:
-    (axes,) = draw_piece_rows([("all", ["▁play", "ing"]), ("none", list("▁play"))], "play").axes
+def test_every_character_stands_in_its_column(drawn) -> None:
+    rows = [("all", ["▁play", "ing"]), ("none", list("▁play"))]
+    (axes,) = drawn(show.piece_rows, rows, title="play", alt="two rows").axes
     first = [(text.get_text(), text.get_position()[0]) for text in axes.texts if text.get_position()[1] == 0.5]
     assert first[0][0] == "all"
     assert [(character, x - 0.5) for character, x in first[1:-1]] == [*zip("▁playing", range(8), strict=True)]
@@ -18,8 +19,8 @@ def test_every_character_stands_in_its_column() -> None:
     assert len(axes.patches) == 2 + 5
 
 
-def test_a_joined_piece_stands_above_and_between_its_parts() -> None:
-    (axes,) = draw_merge_tree(STEPS, [1, 4], "anan").axes
+def test_a_joined_piece_stands_above_and_between_its_parts(drawn) -> None:
+    (axes,) = drawn(show.merge_tree, STEPS, numbers=[1, 4], title="anan", alt="a tree").axes
     places = {(text.get_text(), text.get_position()) for text in axes.texts}
     assert ("▁", (0, 0)) in places
     assert ("an", (1.5, 1)) in places
@@ -31,9 +32,10 @@ def test_a_joined_piece_stands_above_and_between_its_parts() -> None:
 
 
 def test_steps_must_follow_from_each_other() -> None:
-    with pytest.raises(ValueError, match="does not follow"):
-        draw_merge_tree([["a", "b"], ["ba"]], [1], "")
-    with pytest.raises(ValueError, match="lacks the end"):
-        draw_merge_tree([["a", "b"], ["a"]], [1], "")
-    with pytest.raises(ValueError, match="2 steps need 1 numbers, not 0"):
-        draw_merge_tree([["a", "b"], ["ab"]], [], "")
+    for merged, numbers, said in (
+        ("ba", [1], "does not follow"),
+        ("a", [1], "lacks the end"),
+        ("ab", [], "2 steps need 1 numbers, not 0"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            show.merge_tree([["a", "b"], [merged]], numbers=numbers, title="", alt="")

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from matplotlib.patches import FancyBboxPatch
 
+from course_lib import show
 from course_lib.show import Layer, Stack
-from course_lib.show.pictures.stacks import draw_stacks
 
 ENCODER = Stack("encoder", "the cat", [Layer("embedding", "[2, 8]"), Layer("self-attention", "[2, 8]")], (1, 1), "6 ×")
 DECODER = Stack(
@@ -22,8 +22,8 @@ DECODER = Stack(
 )
 
 
-def test_all_is_written() -> None:
-    (axes,) = draw_stacks(ENCODER, DECODER, into=1).axes
+def test_all_is_written(drawn) -> None:
+    (axes,) = drawn(show.stacks, ENCODER, DECODER, into=1, alt="two stacks").axes
     texts = [text.get_text() for text in axes.texts]
     for stack in (ENCODER, DECODER):
         assert {stack.title, stack.input, stack.output, *(layer.name for layer in stack.layers)} <= set(texts)
@@ -35,10 +35,10 @@ def test_all_is_written() -> None:
     assert sum(isinstance(patch, FancyBboxPatch) for patch in axes.patches) >= 5
 
 
-def test_the_memory_ends_at_its_reader() -> None:
+def test_the_memory_ends_at_its_reader(drawn) -> None:
     ends = []
     for into in (0, 1):
-        (axes,) = draw_stacks(ENCODER, DECODER, into).axes
+        (axes,) = drawn(show.stacks, ENCODER, DECODER, into, alt="two stacks").axes
         (line,) = axes.lines
         ends.append(np.asarray(line.get_ydata()).tolist()[-1])
     assert ends[1] > ends[0]
@@ -47,11 +47,11 @@ def test_the_memory_ends_at_its_reader() -> None:
 @pytest.mark.parametrize("into", [-1, 3])
 def test_a_reader_that_is_not_there(into: int) -> None:
     with pytest.raises(ValueError, match="the decoder has layers 0 to 2, none with the number"):
-        draw_stacks(ENCODER, DECODER, into)
+        show.stacks(ENCODER, DECODER, into, alt="")
 
 
 def test_the_first_layer_has_nothing_below_that_an_arrow_could_go_round() -> None:
     first, *others = DECODER.layers
     wrong = replace(DECODER, layers=[replace(first, residual=True), *others])
     with pytest.raises(ValueError, match=f"no layer is below {first.name}, for an arrow to go round"):
-        draw_stacks(ENCODER, wrong, into=1)
+        show.stacks(ENCODER, wrong, into=1, alt="")

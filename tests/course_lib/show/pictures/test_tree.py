@@ -4,36 +4,33 @@ from __future__ import annotations
 
 import numpy
 import pytest
-from matplotlib.figure import Figure
 
-from course_lib.show.pictures.tree import draw_tree
+from course_lib import show
 
 BRANCHES = {(): {"die": 0.6, "eine": 0.4}, ("die",): {"Katze": 0.75, "Mieze": 0.25}}
 
 
-def texts(drawn: Figure) -> list[str]:
-    return [text.get_text() for text in drawn.axes[0].texts]
-
-
-def test_every_word_and_probability_is_written_and_every_sentence_ends() -> None:
-    found = texts(draw_tree(BRANCHES, {}, {("eine",): "0.4"}))
+def test_every_word_and_probability_is_written_and_every_sentence_ends(drawn) -> None:
+    shown = drawn(show.tree, BRANCHES, alt="a tree", ends={("eine",): "0.4"})
+    found = [text.get_text() for text in shown.axes[0].texts]
     for text in ("<s>", "die", "eine", "Katze", "Mieze", "0.6", "0.75", "0.25"):
         assert text in found
     assert found.count("<e>") == 3
     assert found.count("0.4") == 2, "on the branch, and behind the sentence"
 
 
-def test_sentences_stand_below_each_other_and_words_to_the_right() -> None:
-    places = {text.get_text(): text.get_position() for text in draw_tree(BRANCHES, {}, {}).axes[0].texts}
+def test_sentences_stand_below_each_other_and_words_to_the_right(drawn) -> None:
+    (axes,) = drawn(show.tree, BRANCHES, alt="a tree").axes
+    places = {text.get_text(): text.get_position() for text in axes.texts}
     assert places["Katze"][1] < places["die"][1] < places["Mieze"][1] < places["eine"][1]
     assert places["<s>"][0] < places["die"][0] == places["eine"][0] < places["Katze"][0]
 
 
-def test_ways_are_drawn_side_by_side_and_named() -> None:
+def test_ways_are_drawn_side_by_side_and_named(drawn) -> None:
     ways = {"greedy": ["die", "Katze", "<e>"], "best": ["die", "Mieze"]}
-    drawn = draw_tree(BRANCHES, ways, {})
-    assert [text.get_text() for text in drawn.legends[0].get_texts()] == ["greedy", "best"]
-    broad = [line for line in drawn.axes[0].lines if line.get_linewidth() == 5]
+    shown = drawn(show.tree, BRANCHES, ways=ways, alt="a tree")
+    assert [text.get_text() for text in shown.legends[0].get_texts()] == ["greedy", "best"]
+    broad = [line for line in shown.axes[0].lines if line.get_linewidth() == 5]
     assert len(broad) == 5
     first, shared = broad[0], broad[3]
     assert first.get_color() != shared.get_color()
@@ -43,6 +40,6 @@ def test_ways_are_drawn_side_by_side_and_named() -> None:
 
 def test_a_way_that_leaves_the_tree_is_refused() -> None:
     with pytest.raises(ValueError, match="greedy: 'die Hund' leaves the tree at 'Hund'"):
-        draw_tree(BRANCHES, {"greedy": ["die", "Hund"]}, {})
+        show.tree(BRANCHES, ways={"greedy": ["die", "Hund"]}, alt="")
     with pytest.raises(ValueError, match="3 ways, not 4"):
-        draw_tree(BRANCHES, {str(number): [] for number in range(4)}, {})
+        show.tree(BRANCHES, ways={str(number): [] for number in range(4)}, alt="")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import pytest
 from torch import nn
 
 from course_lib.show import block_walk
-from course_lib.show.interactive import Interactive
 from course_lib.show.widgets.block_walk import POST_NORM, PRE_NORM, SIZES, Line, learned
 
 
@@ -24,7 +23,7 @@ def test_both_orders_have_the_same_steps() -> None:
     assert SIZES["d_ff"] == 4 * SIZES["d_model"]
 
 
-def test_every_shape_is_of_known_sizes(put_on_the_page: Callable[[Callable[[], None]], Interactive]) -> None:
+def test_every_shape_is_of_known_sizes(put_on_the_page) -> None:
     widget = put_on_the_page(block_walk)
     for order in widget.data["orders"]:
         for line in order["lines"]:

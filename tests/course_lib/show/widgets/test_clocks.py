@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy
 import pytest
@@ -12,11 +11,9 @@ from matplotlib.lines import Line2D
 
 from course_lib import show
 from course_lib.positions import sinusoidal_encoding
-from course_lib.show.interactive import Interactive
-from course_lib.show.widgets.clocks import Clocks
 
-Shown = Callable[[Callable[[], None]], Interactive]
 ENCODING = sinusoidal_encoding(20, 6)
+TOLD = {"alt": "two rows", "title": "hands"}
 
 
 def tip(line: Line2D) -> list[float]:
@@ -24,39 +21,33 @@ def tip(line: Line2D) -> list[float]:
     return [float(numpy.asarray(data)[1]) for data in line.get_data()]
 
 
-def test_a_hand_turns_like_that_of_a_clock() -> None:
-    assert Clocks(ENCODING).hands(0) == [(0.0, 1.0)] * 3
-    quarter = torch.tensor([[math.sin(math.pi / 2), math.cos(math.pi / 2)]])
-    (across, upwards), *_others = Clocks(quarter).hands(0)
-    assert (across, upwards) == pytest.approx((1, 0), abs=1e-6), "a quarter of a turn is at three"
-
-
-def test_a_row_for_each_position_and_a_clock_for_each_pair() -> None:
-    drawn = Clocks(ENCODING).draw([0, 3], "hands")
-    assert len(drawn.axes) == 6
-    texts = [text.get_text() for text in drawn.texts]
+def test_a_row_for_each_position_and_a_clock_for_each_pair(drawn) -> None:
+    shown = drawn(show.clocks, ENCODING, [0, 3], **TOLD)
+    assert len(shown.axes) == 6
+    texts = [text.get_text() for text in shown.texts]
     assert {"at 0", "at 3", "0, 1", "2, 3", "4, 5", "hands"} <= set(texts)
-    assert tip(drawn.axes[3].lines[-1]) == pytest.approx([math.sin(3), math.cos(3)], abs=1e-5)
+    assert tip(shown.axes[0].lines[-1]) == pytest.approx([0, 1])
+    assert tip(shown.axes[3].lines[-1]) == pytest.approx([math.sin(3), math.cos(3)], abs=1e-5)
 
 
-def test_the_second_hand_is_that_of_a_later_position() -> None:
-    first = Clocks(ENCODING, shift=4).draw([2], "shifted").axes[0]
+def test_the_second_hand_is_that_of_a_later_position(drawn) -> None:
+    first = drawn(show.clocks, ENCODING, [2], shift=4, **TOLD).axes[0]
     *_others, orange, blue = first.lines
     assert tip(blue) == pytest.approx([math.sin(2), math.cos(2)], abs=1e-5)
     assert tip(orange) == pytest.approx([math.sin(6), math.cos(6)], abs=1e-5)
-    assert len(Clocks(ENCODING).draw([2], "alone").axes[0].lines) == len(first.lines) - 1
+    assert len(drawn(show.clocks, ENCODING, [2], **TOLD).axes[0].lines) == len(first.lines) - 1
 
 
 def test_what_is_no_encoding_is_refused() -> None:
     for wrong in (torch.zeros(4, 3), torch.zeros(4)):
         with pytest.raises(ValueError, match="clocks need"):
-            Clocks(wrong)
+            show.clocks(wrong, [0], **TOLD)
     with pytest.raises(IndexError, match="no position 20 among 20"):
-        Clocks(ENCODING).hands(20)
+        show.clocks(ENCODING, [20], **TOLD)
 
 
-def test_the_script_has_every_hand_and_the_still_those_that_were_asked_for(put_on_the_page: Shown) -> None:
-    widget = put_on_the_page(lambda: show.clocks(ENCODING, [0, 3], alt="two rows", title="hands", shift=4))
+def test_the_script_has_every_hand_and_the_still_those_that_were_asked_for(put_on_the_page) -> None:
+    widget = put_on_the_page(show.clocks, ENCODING, [0, 3], shift=4, **TOLD)
     assert widget.name == "clocks"
     assert widget.data["shift"] == 4
     torch.testing.assert_close(torch.tensor(widget.data["encoding"]), ENCODING, atol=5e-5, rtol=0)

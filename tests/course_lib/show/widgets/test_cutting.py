@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from course_lib.show import cutting
-from course_lib.show.interactive import Interactive
 
 MERGES = [("▁", "c"), ("▁c", "a")]
 
@@ -15,10 +14,8 @@ def cut(text: str, merges: Sequence[tuple[str, str]]) -> list[str]:
     return [f"▁{text[: len(merges)]}", *text[len(merges) :]]
 
 
-def test_the_picture_is_cut_by_the_function_and_the_script_has_the_pairs(
-    put_on_the_page: Callable[[Callable[[], None]], Interactive],
-) -> None:
-    widget = put_on_the_page(lambda: cutting(cut, "cat", MERGES, (0, 2), title="cat", alt="two cuts"))
+def test_the_picture_is_cut_by_the_function_and_the_script_has_the_pairs(put_on_the_page) -> None:
+    widget = put_on_the_page(cutting, cut, "cat", MERGES, (0, 2), title="cat", alt="two cuts")
     assert widget.text.splitlines() == ["two cuts", "0 pairs: ▁ c a t", "2 pairs: ▁ca t"]
     assert 'alt="two cuts"' in widget.still
     assert widget.data == {"text": "cat", "merges": [["▁", "c"], ["▁c", "a"]], "mark": "▁"}

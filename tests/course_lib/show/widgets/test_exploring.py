@@ -5,18 +5,13 @@ Tests `exploring.py` and `stills.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 import torch
 from bs4 import BeautifulSoup
 
 from course_lib.show import query_explorer, softmax_gradient
-from course_lib.show.interactive import Interactive
 from course_lib.show.stills import still_table, still_text
 from course_lib.show.widgets.exploring import AT_64, PRODUCTS
-
-Shown = Callable[[Callable[[], None]], Interactive]
 
 
 @pytest.mark.parametrize(("how", "divisor"), [("by 1", 1), ("by √d_head", 8), ("by d_head", 64)])
@@ -28,11 +23,8 @@ def test_the_softmax_s_numbers_are_torch_s(how: str, divisor: int) -> None:
     assert size == pytest.approx(slopes.norm().item(), abs=5e-4)
 
 
-def test_the_stills_have_their_numbers(put_on_the_page: Shown) -> None:
+def test_the_stills_have_their_numbers(put_on_the_page) -> None:
     assert "<td>0.9971</td>" in put_on_the_page(query_explorer).still
-
-
-def test_the_softmax_s_still_has_its_numbers(put_on_the_page: Shown) -> None:
     widget = put_on_the_page(softmax_gradient)
     assert "<td>0.490</td>" in widget.still
     assert widget.data["d_heads"][widget.data["start"]] == 64

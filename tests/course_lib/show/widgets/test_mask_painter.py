@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 import torch
 
 from course_lib.show import mask_painter
-from course_lib.show.interactive import Interactive
 
 X = torch.tensor([[1.0, 1.0], [-1.0, -2.5]])
 
 
-def test_the_still_is_causal(put_on_the_page: Callable[[Callable[[], None]], Interactive]) -> None:
-    widget = put_on_the_page(lambda: mask_painter(["<s>", "die"], X, torch.tensor([2.0, 0.0])))
+def test_the_still_is_causal(put_on_the_page) -> None:
+    widget = put_on_the_page(mask_painter, ["<s>", "die"], X, torch.tensor([2.0, 0.0]))
     assert widget.text.splitlines()[2:] == ["<s> | ✓ | · | [1.0, 1.0]", "die | ✓ | ✓ | [-1.0, -2.5]"]
     assert widget.data["x"] == X.tolist()
 

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 import torch
 
 from course_lib.show import neighbours
-from course_lib.show.interactive import Interactive
 
 WORDS = ["train", "<b>", "radio"]
 VECTORS = torch.tensor([[2.3, 0.3], [1.4, 1.4], [0.3, 2.2]])
 
 
-def test_the_script_has_every_vector_and_the_still_shows_it(
-    put_on_the_page: Callable[[Callable[[], None]], Interactive],
-) -> None:
-    widget = put_on_the_page(lambda: neighbours(WORDS, VECTORS, 1))
+def test_the_script_has_every_vector_and_the_still_shows_it(put_on_the_page) -> None:
+    widget = put_on_the_page(neighbours, WORDS, VECTORS, 1)
     assert widget.data["vectors"] == [[2.3, 0.3], [1.4, 1.4], [0.3, 2.2]]
     assert widget.data["chosen"] == 1
     assert "&lt;b&gt;" in widget.still

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import count
 
 import pytest
 
-from course_lib.show.interactive import Interactive
 from course_lib.show.widgets.prompts import prompts
 
-Shown = Callable[[Callable[[], None]], Interactive]
 
-
-def test_each_beginning_goes_on_several_times(put_on_the_page: Shown) -> None:
+def test_each_beginning_goes_on_several_times(put_on_the_page) -> None:
     thrown = count()
     widget = put_on_the_page(
         lambda: prompts(lambda text: f"{text} <saw> {next(thrown)}", ["the cat", "a dog"], times=2)
@@ -25,9 +21,9 @@ def test_each_beginning_goes_on_several_times(put_on_the_page: Shown) -> None:
     assert widget.still == "<p>the cat … &lt;saw&gt; 0</p><p>a dog … &lt;saw&gt; 2</p>"
 
 
-def test_long_lines_end_between_words(put_on_the_page: Shown) -> None:
+def test_long_lines_end_between_words(put_on_the_page) -> None:
     words = " ".join(f"word{number}" for number in range(40))
-    lines = put_on_the_page(lambda: prompts(lambda text: f"{text} {words}", ["the cat"])).text.splitlines()
+    lines = put_on_the_page(prompts, lambda text: f"{text} {words}", ["the cat"]).text.splitlines()
     assert max(map(len, lines)) <= 84
     assert " ".join(lines).split() == ["the", "cat", "…", *words.split()]
 
