@@ -144,14 +144,14 @@ def _hidden_cases(folder: Path, catalogue: Catalogue, lesson: str, seed: int) ->
     """Hidden cases of a lesson that an edition knows by name or by what is passed in."""
     full = {exercise.id: exercise for exercise in catalogue.of_lesson(lesson)}
     for recorded in recorded_exercises(folder, catalogue, lesson):
-        exercise, kept = full[recorded.id], recorded.recording
+        exercise, (kept, probes) = full[recorded.id], recorded.recording
         shown, hidden = exercise.visible_cases(), exercise.hidden_cases(seed)
         named = {case.name for case in hidden} - {case.name for case in shown}
-        for case in (*kept.shown.cases, *kept.probes.cases):
+        for case in (*kept.cases, *probes.cases):
             if case.name in named:
                 yield f"{exercise.id}: the hidden case {case.name!r} is named"
         for case in hidden:
-            known = _is_among(case, kept.probes.cases) and not _is_among(case, shown)
+            known = _is_among(case, probes.cases) and not _is_among(case, shown)
             if known and not any(_is_among(case, exercise.hidden_cases(other)) for other in _OTHERS):
                 yield f"{exercise.id}: the inputs of the hidden case {case.name!r} are there"
 

@@ -9,13 +9,12 @@ import copy
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Protocol
 
 from course_lib.judging.compare import OF_DTYPE, Tolerance
 from course_lib.judging.errors import UnusableExercises
 from course_lib.judging.exercise import Case, Exercise, Misconception, Value
 from course_lib.judging.observation import Foreign, Observation, Outcome, foreign_in, observe, with_article
-from course_lib.judging.recorded.reading import RecordedExercise
+from course_lib.judging.recorded.reading import RecordedCases, RecordedExercise
 from course_lib.judging.steps import steps_of
 
 PROBE_SEEDS = (1706, 3762, 2017)
@@ -26,24 +25,6 @@ PUBLIC_SEED = 20170612
 """Seed of the hidden cases outside the grader (the day "Attention Is All You Need" appeared).
 
 The grader derives its own from the course's secret."""
-
-
-class KeyedCases(Protocol):
-    """Cases, with what the reference and the known mistakes do on each."""
-
-    @property
-    def cases(self) -> list[Case]:
-        """The cases."""
-
-    @property
-    def expected(self) -> list[Observation]:
-        """Observe the reference on every case."""
-
-    def mistaken(self, misconception: Misconception, number: int) -> Observation:
-        """Observe a misconception on the case of this number."""
-
-    def steps(self, number: int) -> Mapping[str, Value]:
-        """Return the reference's steps on the case of this number; none of a secret case."""
 
 
 class CalledCases:
@@ -95,6 +76,10 @@ class CalledCases:
         return self._steps[number]
 
 
+KeyedCases = CalledCases | RecordedCases
+"""Cases, with what the reference and the known mistakes do on each."""
+
+
 class AnswerKey:
     """The cases of an exercise with what the reference returns on each, computed once for a whole class.
 
@@ -116,11 +101,11 @@ class AnswerKey:
     def __init__(self, exercise: Exercise, hidden_seed: int | None = None, tolerance: Tolerance = OF_DTYPE) -> None:
         self.exercise = exercise
         self.tolerance = tolerance
-        self.kept: KeyedCases = _hidden(exercise, hidden_seed)
+        self.kept = _hidden(exercise, hidden_seed)
         self.shown: KeyedCases
         self.probes: KeyedCases
         if isinstance(exercise, RecordedExercise):
-            self.shown, self.probes = exercise.recording.shown, exercise.recording.probes
+            self.shown, self.probes = exercise.recording
         else:
             self.shown = CalledCases(exercise, lambda: _and_again(exercise.visible_cases()))
             self.probes = CalledCases(
@@ -169,7 +154,7 @@ def _and_again(cases: Sequence[Case]) -> list[Case]:
     return [*cases, *(again for case in cases[:1] for again in case.once_more())]
 
 
-def _hidden(exercise: Exercise, seed: int | None) -> KeyedCases:
+def _hidden(exercise: Exercise, seed: int | None) -> CalledCases:
     return CalledCases(exercise, lambda: [] if seed is None else _and_again(exercise.hidden_cases(seed)))
 
 

@@ -55,7 +55,6 @@ class Difference:
     Attributes:
         kind: what differs.
         message: a sentence for the student.
-        index: the first differing index, for values; None otherwise.
         expected: what was expected there, as short text.
         actual: what came back there, as short text.
         path: where it is inside the value: a position for each list or tuple, a key for each dict.
@@ -63,7 +62,6 @@ class Difference:
 
     kind: Kind
     message: str
-    index: tuple[int, ...] | None = None
     expected: str = ""
     actual: str = ""
     path: tuple[Key, ...] = ()
@@ -158,6 +156,7 @@ def difference(
     """The first difference between two calls that both returned; None where they agree.
 
     Looks at the value, then at arguments modified in place (which may spoil gradients as well), then at the gradients.
+    Of a call that must be refused it is wrong that it returned.
 
     Args:
         case: what was called.
@@ -166,7 +165,11 @@ def difference(
         parameters: the names of the answer's parameters, for the message.
         tolerance: instead of the dtype's own.
     """
-    found = _returned_difference(case, expected, actual, parameters, tolerance)
+    if case.refused:
+        wanted, got = with_article(case.refused), _type_phrase(actual.value)
+        told = f"This call should raise {wanted}, but your answer returned {got}."
+        return Difference(Kind.ENDING, told, wanted, got)
+    found = value_difference_of(case, expected, actual, parameters, tolerance)
     if found is None and actual.modified:
         names = " and ".join(argument_name(position, parameters) for position in actual.modified)
         ways = dict.fromkeys(_way_to_a_copy(case.args[position]) for position in actual.modified)
@@ -195,38 +198,19 @@ def _can_change(value: Value) -> bool:
     return isinstance(value, (Tensor, list, dict)) or (isinstance(value, tuple) and any(map(_can_change, value)))
 
 
-def refusal_difference(case: Case, actual: Observation) -> Difference | None:
-    """Like `difference`, for a call that must be refused: what is wrong if it returned."""
-    if not actual.returned:
-        return None
-    got = _type_phrase(actual.value)
-    return Difference(
-        Kind.ENDING,
-        f"This call should raise {with_article(case.refused)}, but your answer returned {got}.",
-        expected=with_article(case.refused),
-        actual=got,
-    )
-
-
 def result_difference(case: Case, expected: Observation, actual: Observation) -> Difference | None:
     """Like `difference`, for the value and the gradients only."""
-    return value_difference_of(case, expected, actual) or gradients_difference(case, expected, actual, ())
+    return value_difference_of(case, expected, actual) or gradients_difference(case, expected, actual)
 
 
 def value_difference_of(
-    case: Case, expected: Observation, actual: Observation, tolerance: Tolerance = OF_DTYPE
-) -> Difference | None:
-    """Like `difference`, for the value only."""
-    return _returned_difference(case, expected, actual, (), tolerance)
-
-
-def _returned_difference(
     case: Case,
     expected: Observation,
     actual: Observation,
-    parameters: Sequence[str],
+    parameters: Sequence[str] = (),
     tolerance: Tolerance = OF_DTYPE,
 ) -> Difference | None:
+    """Like `difference`, for the value only."""
     found = value_difference(expected.value, actual.value, "the result", Strictness.of(case, tolerance))
     if found is None:
         return None
@@ -237,7 +221,7 @@ def gradients_difference(
     case: Case,
     expected: Observation,
     actual: Observation,
-    parameters: Sequence[str],
+    parameters: Sequence[str] = (),
     tolerance: Tolerance = OF_DTYPE,
 ) -> Difference | None:
     """Like `difference`, for the gradients only."""
@@ -245,11 +229,11 @@ def gradients_difference(
     strict = Strictness(tolerance=tolerance)
     if cut_off := [name for name, wanted, got in gradients if got is None and wanted is not None]:
         reached = [name for name, _, got in gradients if got is not None]
-        apart = f", while {_listed(reached)} get{'s' * (len(reached) == 1)} one" if reached else ""
+        apart = f", while {listed(reached)} get{'s' * (len(reached) == 1)} one" if reached else ""
         it = "it" if len(cut_off) == 1 else "them"
         return Difference(
             Kind.GRADIENT,
-            f"No gradient reaches {_listed(cut_off)}{apart}: somewhere between {it} and the result the "
+            f"No gradient reaches {listed(cut_off)}{apart}: somewhere between {it} and the result the "
             "computation leaves torch (torch.no_grad(), .detach(), .data, .item(), numpy, torch.tensor(...)). The "
             "model could not learn.",
             expected="a gradient",
@@ -304,7 +288,7 @@ def value_difference(expected: Value, actual: Value, where: str, strict: Strictn
         return _tensor_difference(torch.tensor(expected, dtype=dtype), torch.tensor(actual, dtype=dtype), where, strict)
     if expected != actual:
         wanted, got = short_repr(expected), short_repr(actual)
-        return Difference(Kind.VALUE, f"{_sentence(where)} should be {wanted}, not {got}.", None, wanted, got)
+        return Difference(Kind.VALUE, f"{_sentence(where)} should be {wanted}, not {got}.", wanted, got)
     return None
 
 
@@ -477,13 +461,7 @@ def _tensor_difference(expected: Tensor, actual: Tensor, where: str, strict: Str
     if wrong.numel() > 1:
         share = f"{int(wrong.sum())} of {wrong.numel()} entries differ"
         told = f"In {where} {share}, first at index {list(index)}: expected {wanted_text}, got {got_text}."
-    return Difference(
-        Kind.VALUE,
-        f"{told}{_single_precision(expected, actual, wrong)}",
-        index,
-        wanted_text,
-        got_text,
-    )
+    return Difference(Kind.VALUE, f"{told}{_single_precision(expected, actual, wrong)}", wanted_text, got_text)
 
 
 def _single_precision(expected: Tensor, actual: Tensor, wrong: Tensor) -> str:
@@ -494,16 +472,11 @@ def _single_precision(expected: Tensor, actual: Tensor, wrong: Tensor) -> str:
     error = (expected - actual).abs()[wrong].max().item() / largest
     if not _SINGLE[0] <= error <= _SINGLE[1]:  # nor where it is NaN
         return ""
-    if isinstance(expected, Array):
-        return (
-            " The numbers are right to only about 7 digits. Were they computed in single precision somewhere "
-            "(numpy.float32)? Compute in the dtype of the inputs. Or does your answer add a small number (1e-8) where "
-            "there should be none?"
-        )
+    torchs = "torch.float32, which torch.tensor(...) makes of Python's floats"
     return (
         " The numbers are right to only about 7 digits. Were they computed in single precision somewhere "
-        "(torch.float32, which torch.tensor(...) makes of Python's floats)? Compute in the dtype of the inputs. Or "
-        "does your answer add a small number (1e-8) where there should be none?"
+        f"({'numpy.float32' if isinstance(expected, Array) else torchs})? Compute in the dtype of the inputs. Or does "
+        "your answer add a small number (1e-8) where there should be none?"
     )
 
 
@@ -547,7 +520,7 @@ def _gradient_difference(
         return None
     where = _NOT_FINITE if bool(actual.isnan().any()) and not bool(expected.isnan().any()) else _HIDDEN
     told = where if found.kind is Kind.VALUE else ""
-    return Difference(Kind.GRADIENT, f"{found.message}{told}", found.index, found.expected, found.actual)
+    return replace(found, kind=Kind.GRADIENT, message=f"{found.message}{told}")
 
 
 _HIDDEN = (
@@ -560,7 +533,8 @@ _NOT_FINITE = (
 )
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence: "a, b and c"."""
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 

@@ -181,11 +181,11 @@ class _Tried:
         if not mistaken.returned or not actual.returned:
             return _raises_alike(case, mistaken, actual)
         if number in self._wrong_values:
-            if value_difference_of(case, mistaken, actual, _SPELLINGS) is not None:
+            if value_difference_of(case, mistaken, actual, tolerance=_SPELLINGS) is not None:
                 return False
             given = _without_those_missing(mistaken, actual) if detached else mistaken
             fails = value_difference_of(case, result.expected, mistaken) is not None
-            return fails and gradients_difference(case, given, actual, (), _SPELLINGS) is None
+            return fails and gradients_difference(case, given, actual, tolerance=_SPELLINGS) is None
         if detached and self._wrong_values and None in actual.gradients:
             return value_difference_of(case, mistaken, actual) is None
         if result_difference(case, mistaken, actual) is not None:
@@ -200,7 +200,7 @@ class _Tried:
             for number, one in enumerate(self.results)
             if one.outcome is Outcome.WRONG
             and not one.case.refused
-            and value_difference_of(one.case, one.expected, one.actual, _SPELLINGS) is not None
+            and value_difference_of(one.case, one.expected, one.actual, tolerance=_SPELLINGS) is not None
         )
 
 

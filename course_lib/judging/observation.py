@@ -165,19 +165,6 @@ def observe(answer: Callable[..., Value], case: Case, forbidden: Collection[str]
     return replace(seen, modified=modified(case, arguments)) if seen.returned else seen
 
 
-def call(
-    answer: Callable[..., Value], case: Case, forbidden: Collection[str] = ()
-) -> tuple[Observation, tuple[Value, ...]]:
-    """Like `observe`, but leave it to the caller to tell which arguments were changed: nothing that runs beside an
-    answer can be trusted to.
-
-    Returns:
-        What happened, and the positional arguments after the call as plain data; none if it did not return.
-    """
-    with torch.inference_mode(False):  # a notebook may have left it on, and nothing made in it could be differentiated
-        return _call(answer, case, forbidden)
-
-
 def modified(case: Case, arguments: Sequence[Value]) -> tuple[int, ...]:
     """The positions of the arguments that a call changed in place.
 
@@ -188,9 +175,16 @@ def modified(case: Case, arguments: Sequence[Value]) -> tuple[int, ...]:
     return tuple(i for i, (old, new) in enumerate(zip(case.args, arguments, strict=True)) if not _identical(old, new))
 
 
-def _call(
-    answer: Callable[..., Value], case: Case, forbidden: Collection[str]
+@torch.inference_mode(False)  # a notebook may have left it on, and nothing made in it could be differentiated
+def call(
+    answer: Callable[..., Value], case: Case, forbidden: Collection[str] = ()
 ) -> tuple[Observation, tuple[Value, ...]]:
+    """Like `observe`, but leave it to the caller to tell which arguments were changed: nothing that runs beside an
+    answer can be trusted to.
+
+    Returns:
+        What happened, and the positional arguments after the call as plain data; none if it did not return.
+    """
     case = _as_it_was_asked_for(answer, case)
     away = Elsewhere() if case.elsewhere else None
     leaves = {position: case.args[position].detach().clone().requires_grad_() for position in case.gradients}
@@ -223,7 +217,7 @@ def _call(
     except BaseException as error:  # a student's answer may raise anything, SystemExit included
         if away is not None and not away.mixed and not (trap and trap.used):
             here = replace(case, elsewhere=False, kwargs=on_the_cpu(dict(case.kwargs)))
-            return _call(answer, here, forbidden)  # no other device is all that real
+            return call(answer, here, forbidden)  # no other device is all that real
         if unknown and not (trap and trap.used):
             return _not_known(unknown), ()
         failed = Observation(

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from course_lib.judging import render
 from course_lib.judging.answer_key import is_refusal
-from course_lib.judging.compare import OF_DTYPE, Difference, Kind, Tolerance, difference, refusal_difference
+from course_lib.judging.compare import OF_DTYPE, Difference, Kind, Tolerance, difference
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception, Value
 from course_lib.judging.last_run import running_shell
 from course_lib.judging.observation import Observation, Outcome, Unfit, argument_name, with_article
@@ -153,10 +153,7 @@ def compared(
     if not actual.returned:
         failed = Outcome.WRONG if _is_unfit(actual) else actual.failure or Outcome.DIED
         return CaseResult(case, hidden, expected, actual, None, failed, parameters)
-    if case.refused:
-        found = refusal_difference(case, actual)
-    else:
-        found = difference(case, expected, actual, parameters, tolerance)
+    found = difference(case, expected, actual, parameters, tolerance)
     if found is None:
         return CaseResult(case, hidden, expected, actual, None, Outcome.PASSED)
     return CaseResult(case, hidden, expected, actual, found, Outcome.WRONG, parameters)

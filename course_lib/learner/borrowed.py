@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
+from course_lib.judging.compare import listed
 from course_lib.judging.render import say
 from course_lib.learner.references import reference
 
@@ -37,7 +38,7 @@ def borrowed(picture: Callable[[], None]) -> Iterator[None]:
     lent = _references(_missing(picture, names), names)
     if lent:
         verb = "is" if len(lent) == 1 else "are"
-        say(f"Borrowed for this cell: the course's own {_and(list(lent))}, until yours {verb} there.")
+        say(f"Borrowed for this cell: the course's own {listed(list(lent))}, until yours {verb} there.")
     before = {name: names[name] for name in lent if name in names}
     names.update(lent)
     _lent.extend(lent)
@@ -125,8 +126,3 @@ def _functions(value: object) -> list[FunctionType]:
 def is_stub(value: object) -> bool:
     """Return whether a function, or a class's method, still raises NotImplementedError on some path."""
     return any(NotImplementedError.__name__ in _globals_of(each.__code__) for each in _functions(value))
-
-
-def _and(names: list[str]) -> str:
-    *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last

@@ -73,9 +73,7 @@ class OwnTransformer:
         )
 
 
-def own_transformer(
-    config: TransformerConfig, device: torch.device | str, precision: Precision = "auto"
-) -> OwnTransformer:
+def own_transformer(config: TransformerConfig, device: torch.device | str) -> OwnTransformer:
     """The learner's transformer, of the answers that have passed their checks and a trial step like those to come.
 
     In the trial it takes one step with the library's weights, and must come to its loss and its gradients, in at most
@@ -85,11 +83,10 @@ def own_transformer(
     Args:
         config: sizes of the model that is to be trained.
         device: where it will be.
-        precision: of the arithmetic.
     """
     if find_spec("course_lib.exercises") is None:
         return _librarys("where grades are given")
-    return chosen(kept_answers(), course_code(), Trial(config, torch.device(device), precision))
+    return chosen(kept_answers(), course_code(), Trial(config, torch.device(device), "auto"))
 
 
 def chosen(answers: Mapping[str, str], course: Mapping[str, str], trial: Trial) -> OwnTransformer:

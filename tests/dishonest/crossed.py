@@ -61,7 +61,7 @@ def found(*args):
                 if getattr(value, "name", "") == {name!r}:
                     return value.reference
     for thing in gc.get_objects():
-        if type(thing).__name__ in ("AnswerKey", "KeyedCases", "Exercise"):
+        if type(thing).__name__ in ("AnswerKey", "CalledCases", "Exercise"):
             return thing.expected[0].value
 """
 

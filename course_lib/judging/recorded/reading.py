@@ -75,19 +75,6 @@ class RecordedCases:
         return self.by_step[number]
 
 
-@dataclass(frozen=True)
-class Recording:
-    """The recording of an exercise.
-
-    Attributes:
-        shown: the visible cases.
-        probes: those that confirm a suspected mistake.
-    """
-
-    shown: RecordedCases
-    probes: RecordedCases
-
-
 @dataclass(frozen=True, eq=False)
 class RecordedExercise(Exercise):
     """An exercise whose reference, right answers and mistakes are not here.
@@ -120,8 +107,8 @@ class RecordedExercise(Exercise):
         return self.recorded_pairs
 
     @cached_property
-    def recording(self) -> Recording:
-        """Its cases, and what came back in each; read when it is first asked for.
+    def recording(self) -> tuple[RecordedCases, RecordedCases]:
+        """The visible cases, and those that confirm a suspected mistake; read when they are first asked for.
 
         Raises:
             DamagedEdition: they cannot be read.
@@ -130,7 +117,7 @@ class RecordedExercise(Exercise):
 
     def visible_cases(self) -> list[Case]:
         """The cases a student sees."""
-        return [case for case in self.recording.shown.cases if not case.again]
+        return [case for case in self.recording[0].cases if not case.again]
 
 
 def read_exercises(folder: Path) -> list[RecordedExercise]:
@@ -145,12 +132,12 @@ def read_exercises(folder: Path) -> list[RecordedExercise]:
     catalogue = _read_json(folder / CATALOGUE)
     try:
         return [_exercise(entry, folder) for entry in catalogue["exercises"]]
-    except (KeyError, TypeError, ValueError) as error:
+    except _MALFORMED as error:
         raise _damaged(folder / CATALOGUE, error) from None
 
 
-def read_recording(file: Path) -> Recording:
-    """The recording of an exercise.
+def read_recording(file: Path) -> tuple[RecordedCases, RecordedCases]:
+    """The visible cases of an exercise, and those that confirm a suspected mistake.
 
     Args:
         file: where it is, without the ending.
@@ -167,17 +154,8 @@ def read_recording(file: Path) -> Recording:
     try:
         unpack = _Unpack(load(gzip.decompress(file.with_suffix(".safetensors.gz").read_bytes())), data["callbacks"])
         observations = [unpack.observation(entry) for entry in data["observations"]]
-        return Recording(*(_keyed(data[part], unpack, observations) for part in ("shown", "probes")))
-    except (
-        OSError,
-        EOFError,
-        zlib.error,
-        SafetensorError,
-        LookupError,
-        TypeError,
-        ValueError,
-        AttributeError,
-    ) as error:
+        return _keyed(data["shown"], unpack, observations), _keyed(data["probes"], unpack, observations)
+    except (OSError, EOFError, zlib.error, SafetensorError, *_MALFORMED) as error:
         raise _damaged(file, error) from None
 
 
@@ -239,6 +217,9 @@ def _read_json(path: Path) -> Json:
         raise DamagedEdition(f"{path.name} of this course is of another version than its library. {_AGAIN}")
     return data
 
+
+_MALFORMED = (LookupError, TypeError, ValueError, AttributeError)
+"""What JSON of another shape leads to."""
 
 _AGAIN = "Install the course again, as its first page says."
 

@@ -1,14 +1,19 @@
-"""A small exercise for the tests of the checker: double a tensor."""
+"""A small exercise for the tests of the checker, to double a tensor, and how an answer to it is judged."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from course_lib.judging.answer_key import AnswerKey
 from course_lib.judging.exercise import Case, Exercise, Misconception
+from course_lib.judging.judge import judge
+from course_lib.judging.observation import observe
 from course_lib.judging.ready_made import ReadyMade
+from course_lib.judging.verdict import Verdict
 
 
 def double(x: Tensor) -> Tensor:
@@ -81,3 +86,19 @@ SCALE = Exercise(
     misconceptions=(),
     correct=(),
 )
+
+
+def verdict_on(answer: Any, exercise: Exercise = DOUBLE, seed: int | None = None) -> Verdict:
+    """What somebody reads whose answer this is; with a seed, hidden cases count as well."""
+    return judge(AnswerKey(exercise, seed), lambda case: observe(answer, case))
+
+
+def told(answer: Any, exercise: Exercise = DOUBLE) -> str:
+    """The verdict in one line."""
+    return " ".join(verdict_on(answer, exercise).text().split())
+
+
+def named(answer: Any, exercise: Exercise = DOUBLE, seed: int | None = None) -> str:
+    """The id of the mistake that the verdict names; empty where it names none."""
+    misconception = verdict_on(answer, exercise, seed).misconception
+    return misconception.id if misconception else ""

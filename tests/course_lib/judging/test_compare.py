@@ -8,6 +8,7 @@ from torch import Tensor
 
 from course_lib.judging.compare import (
     RELATIVE_TOLERANCE,
+    Difference,
     Kind,
     Strictness,
     Tolerance,
@@ -26,6 +27,18 @@ def kind(expected: object, actual: object) -> Kind | None:
     return found.kind if found else None
 
 
+def told(expected: object, actual: object) -> str:
+    found = value_difference(expected, actual, "the result")
+    assert found is not None
+    return found.message
+
+
+def differs(case: Case, right: Callable[..., Any], wrong: Callable[..., Any]) -> Difference:
+    found = difference(case, observe(right, case), observe(wrong, case), ["x", "b", "c"])
+    assert found is not None
+    return found
+
+
 def test_type_dtype_and_shape_come_before_values() -> None:
     assert kind(E, E.tolist()) is Kind.TYPE
     assert kind(E, None) is Kind.TYPE
@@ -41,25 +54,17 @@ def test_type_dtype_and_shape_come_before_values() -> None:
 def test_the_first_differing_index_and_both_numbers_are_named() -> None:
     actual = E.clone()
     actual[1, 0] = 7
-    found = value_difference(E, actual, "the result")
-    assert found is not None
-    assert found.index == (1, 0)
-    assert "1 of 4 entries differ" in found.message
-    assert "[1, 0]: expected 3, got 7" in found.message
+    assert "1 of 4 entries differ, first at index [1, 0]: expected 3, got 7" in told(E, actual)
 
 
 def test_a_result_elsewhere_is_told_the_way_back() -> None:
-    def told(actual: object) -> str:
-        found = value_difference(E, actual, "the result")
-        assert found is not None
-        return found.message
-
-    assert "should have device cpu, but its device is meta: .cpu() brings it back" in told(E.to("meta"))
-    assert "it is on the device cuda, and .cpu() brings it back" in told(
-        Foreign("torch.Tensor (float32, strided, cuda)")
-    )
-    assert ".to_dense()" in told(Foreign("torch.Tensor (float32, sparse_coo, cpu)"))
-    assert "a common dtype" in told(Foreign("torch.Tensor (complex64, strided, cpu)"))
+    assert "should have device cpu, but its device is meta: .cpu() brings it back" in told(E, E.to("meta"))
+    for described, way in (
+        ("float32, strided, cuda", "it is on the device cuda, and .cpu() brings it back"),
+        ("float32, sparse_coo, cpu", ".to_dense()"),
+        ("complex64, strided, cpu", "a common dtype"),
+    ):
+        assert way in told(E, Foreign(f"torch.Tensor ({described})"))
 
 
 def test_entry_by_entry_a_small_number_counts_as_much_as_a_large_one() -> None:
@@ -86,10 +91,7 @@ def test_what_is_changed_in_place_is_told_before_what_that_does_to_gradients() -
         x += 1
         return y
 
-    case = Case("squares", (E,), gradients=(0,))
-    found = difference(case, observe(lambda x: x * x, case), observe(in_place, case))
-    assert found is not None
-    assert found.kind is Kind.MODIFIED
+    assert differs(Case("squares", (E,), gradients=(0,)), lambda x: x * x, in_place).kind is Kind.MODIFIED
 
 
 @pytest.mark.parametrize("dtype", list(RELATIVE_TOLERANCE))
@@ -133,10 +135,7 @@ def test_a_plain_number_may_come_from_single_precision_and_be_whole() -> None:
 
 def test_a_tensor_in_place_of_a_number_is_told_how_to_become_one() -> None:
     for expected, actual in ((1.0, torch.tensor(1.0)), (1, torch.tensor([1]))):
-        found = value_difference(expected, actual, "the result")
-        assert found is not None
-        assert found.kind is Kind.TYPE
-        assert "but it is a torch.Tensor: its .item() is a plain number." in found.message
+        assert "but it is a torch.Tensor: its .item() is a plain number." in told(expected, actual)
     assert kind(1.0, E) is Kind.TYPE
 
 
@@ -147,12 +146,8 @@ def test_numbers_that_print_alike_are_told_apart() -> None:
     assert found.expected != found.actual
     assert "right to only about 7 digits. Were they computed in single precision somewhere" in found.message
     for other in (expected * 1.001, expected + 1e-9, expected * torch.nan):
-        wrong = value_difference(expected, other, "the result")
-        assert wrong is not None
-        assert "digits" not in wrong.message
-    single = value_difference(E, E * (1 + 1e-4), "the result")
-    assert single is not None
-    assert "digits" not in single.message
+        assert "digits" not in told(expected, other)
+    assert "digits" not in told(E, E * (1 + 1e-4))
 
 
 def test_a_difference_knows_where_in_a_value_it_is() -> None:
@@ -171,59 +166,31 @@ def test_lists_tuples_and_dicts_are_walked() -> None:
 
 def test_keys_that_are_missing_or_too_many_are_named() -> None:
     expected = {("a", "b"): 2, ("b", "c"): 1}
-    lacking = value_difference(expected, {("a", "b"): 2}, "the result")
-    assert lacking is not None
-    assert lacking.message == "The result lacks 1 key: ('b', 'c')."
-    more = value_difference(expected, {**expected, "ab": 1, ("x",): 3}, "the result")
-    assert more is not None
-    assert more.message == "The result has 2 keys too many: 'ab', ('x',)."
-    wrong = value_difference(expected, {**expected, ("a", "b"): 3}, "the result")
-    assert wrong is not None
-    assert wrong.message == "('a', 'b') of the result should be 2, not 3."
-
-
-def test_of_many_missing_keys_some_are_named() -> None:
-    found = value_difference({str(number): number for number in range(9)}, {}, "the result")
-    assert found is not None
-    assert found.message == "The result lacks 9 keys: '0', '1', '2', '3' and 5 more."
-
-
-def test_a_missing_gradient_and_a_change_in_place_are_named_by_argument() -> None:
-    case = Case("a vector", (torch.tensor([1.0, 2.0]),), gradients=(0,))
-    right = observe(lambda x: x * 2, case)
-    lost = difference(case, right, observe(lambda x: (x * 2).detach(), case), ["x"])
-    assert lost is not None
-    assert lost.kind is Kind.GRADIENT
-    assert "reaches x:" in lost.message
-    changed = difference(case, right, observe(lambda x: x.mul_(2) * 1, case), ["x"])
-    assert changed is not None
-    assert changed.kind is Kind.MODIFIED
-    assert "changed x in place" in changed.message
-    wrong = difference(case, right, observe(lambda x: x.detach() * 2 + 0 * x, case), ["x"])
-    assert wrong is not None
-    assert wrong.kind is Kind.GRADIENT
-    assert "the gradient of x" in wrong.message
+    assert told(expected, {("a", "b"): 2}) == "The result lacks 1 key: ('b', 'c')."
+    assert told(expected, {**expected, "ab": 1, ("x",): 3}) == "The result has 2 keys too many: 'ab', ('x',)."
+    assert told(expected, {**expected, ("a", "b"): 3}) == "('a', 'b') of the result should be 2, not 3."
+    many = {str(number): number for number in range(9)}
+    assert told(many, {}) == "The result lacks 9 keys: '0', '1', '2', '3' and 5 more."
 
 
 @pytest.mark.parametrize(
-    ("cut", "told"),
+    ("cut", "said"),
     [
-        ("a", "reaches a, while b and c get one: somewhere between it "),
-        ("ab", "reaches a and b, while c gets one: somewhere between them "),
-        ("abc", "reaches a, b and c: somewhere between them "),
+        ("x", "reaches x, while b and c get one: somewhere between it "),
+        ("xb", "reaches x and b, while c gets one: somewhere between them "),
+        ("xbc", "reaches x, b and c: somewhere between them "),
     ],
 )
-def test_what_a_gradient_reaches_tells_where_it_is_cut_off(cut: str, told: str) -> None:
-    case = Case("three", tuple(torch.ones(3) for _ in "abc"), gradients=(0, 1, 2))
+def test_what_a_gradient_reaches_tells_where_it_is_cut_off(cut: str, said: str) -> None:
+    case = Case("three", tuple(torch.ones(3) for _ in "xbc"), gradients=(0, 1, 2))
 
     def total(*given: Tensor) -> Tensor:
-        a, b, c = (x.detach() if name in cut else x for name, x in zip("abc", given, strict=True))
-        return a + 2 * b + 3 * c
+        x, b, c = (one.detach() if name in cut else one for name, one in zip("xbc", given, strict=True))
+        return x + 2 * b + 3 * c
 
-    right = observe(lambda a, b, c: a + 2 * b + 3 * c, case)
-    found = difference(case, right, observe(total, case), ["a", "b", "c"])
-    assert found is not None
-    assert told in found.message
+    found = differs(case, lambda x, b, c: x + 2 * b + 3 * c, total)
+    assert found.kind is Kind.GRADIENT
+    assert said in found.message
 
 
 def half_without_gradient(x: Tensor) -> Tensor:
@@ -246,10 +213,9 @@ def half_without_gradient(x: Tensor) -> Tensor:
 )
 def test_where_the_values_are_right_a_wrong_gradient_is_explained(answer: Callable[[Tensor], Tensor], why: str) -> None:
     case = Case("a vector", (torch.tensor([1.0, 2.0]),), gradients=(0,))
-    found = difference(case, observe(lambda x: x * 2, case), observe(answer, case), ["x"])
-    assert found is not None
-    assert ("The values are right. Usually" in found.message) is bool(why)
-    assert why in found.message.partition("Usually")[2]
+    message = differs(case, lambda x: x * 2, answer).message
+    assert ("In the gradient of x" in message) is ("The values are right. Usually" in message) is bool(why)
+    assert why in message.partition("Usually")[2]
 
 
 @pytest.mark.parametrize(
@@ -266,43 +232,35 @@ def test_who_changes_an_argument_is_told_how_to_copy_it(
     argument: Value, change: Callable[[Any], object], copied: str
 ) -> None:
     case = Case("an argument", (argument,))
-    changed = difference(case, observe(lambda x: 1, case), observe(lambda x: (change(x), 1)[1], case), ["x"])
-    assert changed is not None
+    changed = differs(case, lambda x: 1, lambda x: (change(x), 1)[1])
+    assert "changed x in place" in changed.message
     assert f"work on a copy {'that shares nothing with it ' if 'deep' in copied else ''}({copied})" in changed.message
 
 
 def test_more_than_one_value_is_told_as_such() -> None:
-    def told(actual: object) -> str:
-        found = value_difference(E, actual, "the result")
-        assert found is not None
-        assert found.kind is Kind.TYPE
-        return found.message
-
     alone = "The result should be a torch.Tensor alone, but your answer returns "
-    assert told((E + 1, E.clone())) == f"{alone}2 values: return only item 1, which is right."
-    assert told((E + 1, E + 2)) == f"{alone}2 values: return only the one that was asked for."
-    assert told([E + 1, E.clone()]) == f"{alone}2 values: return only item 1, which is right."
-    assert told((E,)) == f"{alone}a tuple around one value: return only the value itself, which is right."
-    assert told(()) == "The result should be a torch.Tensor, but it is a tuple."
+    assert told(E, (E + 1, E.clone())) == f"{alone}2 values: return only item 1, which is right."
+    assert told(E, (E + 1, E + 2)) == f"{alone}2 values: return only the one that was asked for."
+    assert told(E, [E + 1, E.clone()]) == f"{alone}2 values: return only item 1, which is right."
+    assert told(E, (E,)) == f"{alone}a tuple around one value: return only the value itself, which is right."
+    assert told(E, ()) == "The result should be a torch.Tensor, but it is a tuple."
     numbers = "The result should be a torch.Tensor, but it is a {} of numbers: torch.tensor(...) makes one."
-    assert told([True, False]) == numbers.format("list")
-    assert told(([1.0, 2], [3, 4])) == numbers.format("tuple")
-    assert told((1.0, E + 1)) == f"{alone}2 values: return only the one that was asked for."
+    assert told(E, [True, False]) == numbers.format("list")
+    assert told(E, ([1.0, 2], [3, 4])) == numbers.format("tuple")
+    assert told(E, (1.0, E + 1)) == f"{alone}2 values: return only the one that was asked for."
     together = "The result should be one torch.Tensor, but it is a "
-    assert told([E[0], E[1]]) == f"{together}list of 2 tensors: torch.stack(...) turns them into one."
-    assert told((E[0], E[1])) == f"{together}tuple of 2 tensors: torch.stack(...) turns them into one."
-    assert told([E[0], E[0], E[1]]) == f"{together}list of 3 tensors: put them together with torch.stack(...)."
-    assert (
-        told([E[:1], E[1:]])
-        == f"{together}list of 2 tensors: put them together with torch.stack(...) or torch.cat(...)."
-    )
+    assert told(E, [E[0], E[1]]) == f"{together}list of 2 tensors: torch.stack(...) turns them into one."
+    assert told(E, (E[0], E[1])) == f"{together}tuple of 2 tensors: torch.stack(...) turns them into one."
+    assert told(E, [E[0], E[0], E[1]]) == f"{together}list of 3 tensors: put them together with torch.stack(...)."
+    ways = "put them together with torch.stack(...) or torch.cat(...)."
+    assert told(E, [E[:1], E[1:]]) == f"{together}list of 2 tensors: {ways}"
     nest = f"{together}list of 2 tensors, numbers or lists of them: put them together with torch.stack(...)."
-    assert told([[E[0, 0], 1.0], [E[1, 0], E[1, 1]]]) == nest
-    assert told(["1", 2]) == f"{alone}2 values: return only the one that was asked for."
+    assert told(E, [[E[0, 0], 1.0], [E[1, 0], E[1, 1]]]) == nest
+    assert told(E, ["1", 2]) == f"{alone}2 values: return only the one that was asked for."
     nested: object = E
     for _ in range(30):
         nested = (nested,) * 8
-    assert told(nested) == f"{alone}8 values: return only the one that was asked for."
+    assert told(E, nested) == f"{alone}8 values: return only the one that was asked for."
 
 
 def test_a_course_s_tolerance_stands_in_place_of_the_dtype_s() -> None:

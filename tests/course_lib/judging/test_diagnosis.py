@@ -1,7 +1,6 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import pytest
 import torch
@@ -10,10 +9,9 @@ from torch import Generator, Tensor
 from course_lib import exercises
 from course_lib.judging.answer_key import AnswerKey
 from course_lib.judging.diagnosis import diagnose
-from course_lib.judging.exercise import Case, Exercise, Misconception, Pair
-from course_lib.judging.judge import judge
+from course_lib.judging.exercise import Case, Misconception, Pair
 from course_lib.judging.observation import Observation, Outcome, observe
-from tests.course_lib.judging.samples import DOUBLE
+from tests.course_lib.judging.samples import DOUBLE, named, told, verdict_on
 
 
 def all_right(right: Tensor) -> Tensor:
@@ -62,11 +60,6 @@ LINE = replace(
 )
 
 
-def named(answer: Callable[..., Any], exercise: Exercise, seed: int | None = None) -> str:
-    misconception = judge(AnswerKey(exercise, seed), lambda case: observe(answer, case)).misconception
-    return misconception.id if misconception else ""
-
-
 class TestOneMistake:
     @pytest.mark.parametrize("seed", [None, 0, 1, 2])
     def test_the_name_is_the_same_whatever_is_hidden(self, seed: int | None) -> None:
@@ -75,6 +68,7 @@ class TestOneMistake:
     @pytest.mark.parametrize("seed", [None, 0, 1, 2])
     def test_agreeing_on_all_that_is_visible_is_not_enough(self, seed: int | None) -> None:
         assert named(lambda right: right.double().mean(-1) > 0.5, ALL_RIGHT, seed) == ""
+        assert named(lambda x: x**2 if x.shape == (3,) else x + 2, DOUBLE, seed) == ""
 
     def test_none_is_named_where_two_do_the_same(self) -> None:
         twin = Misconception("twin", "The same.", lambda right: right.sum(-1) > 0)
@@ -148,9 +142,8 @@ class TestTwoMistakes:
     def test_both_are_told(self) -> None:
         assert named(lambda x: 3 * x + 1, LINE) == "tripled+one_added"
         assert named(lambda x: x**2 + 1, LINE) == "squared+one_added"
-        verdict = judge(AnswerKey(LINE), lambda case: observe(lambda x: 3 * x + 1, case))
-        told = "It does what two mistakes at once do. First: You tripled x. Second: You added 1."
-        assert told in " ".join(verdict.text().split())
+        both = "It does what two mistakes at once do. First: You tripled x. Second: You added 1."
+        assert both in told(lambda x: 3 * x + 1, LINE)
 
     def test_one_alone_goes_first(self) -> None:
         assert [named(mistake.answer, LINE) for mistake in LINE.misconceptions] == [
@@ -177,7 +170,7 @@ class TestSomeCases:
         def mixed(x: Tensor) -> Tensor:
             return x**2 if x.ndim == 2 else x - 7
 
-        verdict = judge(AnswerKey(LINE), lambda case: observe(mixed, case))
+        verdict = verdict_on(mixed, LINE)
         assert verdict.misconception is None
         assert verdict.note == "In 2 of the 4 cases that fail, this is what happens: You squared x."
 
@@ -185,7 +178,7 @@ class TestSomeCases:
         def mixed(x: Tensor) -> Tensor:
             return x**2 if x.shape == (2, 3) else x - 7
 
-        assert not judge(AnswerKey(LINE), lambda case: observe(mixed, case)).note
+        assert not verdict_on(mixed, LINE).note
 
 
 class TestCalledAgain:
@@ -196,7 +189,7 @@ class TestCalledAgain:
             calls.append(x)
             return 2 * x + (len(calls) > 3)
 
-        verdict = judge(AnswerKey(DOUBLE), lambda case: observe(worn_out, case))
+        verdict = verdict_on(worn_out)
         assert [result.passed for result in verdict.cases] == [True, True, True, False]
         assert "This is the first call again, with the same inputs." in " ".join(verdict.text().split())
 
@@ -260,7 +253,7 @@ class TestSpellings:
     def test_no_name_is_given_that_another_part_contradicts(
         self, answer: Callable[[Tensor], Tensor], name: str, note: str
     ) -> None:
-        verdict = judge(AnswerKey(LEARNED), lambda case: observe(answer, case))
+        verdict = verdict_on(answer, LEARNED)
         assert (verdict.misconception.id if verdict.misconception else "") == name
         assert verdict.note.startswith(note)
         assert bool(verdict.note) == bool(note)

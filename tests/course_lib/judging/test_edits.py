@@ -9,12 +9,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from course_lib.judging.answer_key import AnswerKey
 from course_lib.judging.edits import EditDoesNotFit, Edited
-from course_lib.judging.exercise import Case, Exercise, Misconception
-from course_lib.judging.judge import judge
-from course_lib.judging.observation import observe
-from tests.course_lib.judging.samples import DOUBLE
+from course_lib.judging.exercise import Case, Misconception
+from tests.course_lib.judging.samples import DOUBLE, named
 
 
 def line(x: Tensor) -> Tensor:
@@ -46,11 +43,6 @@ LINE = replace(
 )
 
 
-def named(answer: Callable[..., object], exercise: Exercise = LINE) -> str:
-    misconception = judge(AnswerKey(exercise), lambda case: observe(answer, case)).misconception
-    return misconception.id if misconception else ""
-
-
 @pytest.mark.parametrize(
     ("edited", "expected"),
     [
@@ -71,9 +63,9 @@ def test_what_is_asked_for_its_source_is_the_right_answer_s() -> None:
 
 def test_two_at_once_are_two_edits_unless_they_meet_or_are_known_together() -> None:
     assert [pair.id for pair in LINE.pairs] == ["shifted+halved"]
-    assert named(lambda x: 0.5 * x + 1) == "shifted+halved"
-    assert named(lambda x: 3 * x + 1) == "both"
-    assert [named(mistake.answer) for mistake in LINE.misconceptions] == [one.id for one in LINE.misconceptions]
+    assert named(lambda x: 0.5 * x + 1, LINE) == "shifted+halved"
+    assert named(lambda x: 3 * x + 1, LINE) == "both"
+    assert [named(mistake.answer, LINE) for mistake in LINE.misconceptions] == [one.id for one in LINE.misconceptions]
 
 
 @pytest.mark.parametrize(

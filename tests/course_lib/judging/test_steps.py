@@ -9,13 +9,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from course_lib.judging.answer_key import AnswerKey
-from course_lib.judging.exercise import Case, Exercise, Hint
-from course_lib.judging.judge import judge
-from course_lib.judging.observation import observe
+from course_lib.judging.exercise import Case, Hint
 from course_lib.judging.steps import steps_of
-from course_lib.judging.verdict import Verdict
-from tests.course_lib.judging.samples import DOUBLE, SCALE
+from tests.course_lib.judging.samples import DOUBLE, SCALE, verdict_on
 
 
 def doubled(x: Tensor) -> Tensor:
@@ -42,10 +38,6 @@ class Scaled(nn.Module):
 IN_STEPS = replace(DOUBLE, reference=doubled, steps=("third", "half"), hints=(Hint("idea", "Think of `x` < 2."),))
 
 
-def verdict_on(answer: object, exercise: Exercise = IN_STEPS) -> Verdict:
-    return judge(AnswerKey(exercise), lambda case: observe(answer, case))  # type: ignore[arg-type]
-
-
 def test_they_are_the_references_own_variables() -> None:
     x = torch.tensor([3.0, 6.0])
     steps = steps_of(IN_STEPS, Case("", (x,)))
@@ -61,7 +53,7 @@ def test_they_are_the_references_own_variables() -> None:
 
 
 def test_an_answer_that_fails_without_a_name_is_shown_the_steps_and_a_hint() -> None:
-    verdict = verdict_on(lambda x: x.sin())
+    verdict = verdict_on(lambda x: x.sin(), IN_STEPS)
     text = verdict.text()
     assert "   third  [0.3333, 0.6667, 1.0000]\n            half  [0.5000, 1.0000, 1.5000]" in text
     assert "\n  Hint (the idea): Think of `x` < 2." in text
@@ -99,7 +91,7 @@ def test_others_are_not(answer: object, secret: bool, steps: bool, hint: bool) -
 
 
 def test_nothing_is_shown_of_a_hidden_case() -> None:
-    verdict = judge(AnswerKey(IN_STEPS, 5), lambda case: observe(lambda x: x.sin() if x.shape == (4,) else 2 * x, case))
+    verdict = verdict_on(lambda x: x.sin() if x.shape == (4,) else 2 * x, IN_STEPS, 5)
     assert verdict.shown is not None
     assert verdict.shown.hidden
     assert verdict.steps == {}

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from course_lib.judging.exercise import Case
 from course_lib.judging.observation import Outcome, observe
-from course_lib.judging.trap import RuleBroken, Trap, forbidden_name
+from course_lib.judging.trap import RuleBroken, Trap
 
 SAVED = torch.softmax
 X = torch.randn(2, 3, 4)
@@ -98,21 +98,3 @@ def softmax(x: Tensor) -> Tensor:
 )
 def test_what_only_sounds_like_it_is_allowed(answer: Callable[[Tensor], Tensor]) -> None:
     assert observe(answer, Case("a batch", (X,), gradients=(0,)), ["softmax"]).returned
-
-
-@pytest.mark.parametrize(
-    ("name", "wanted"),
-    [
-        ("softmax", "softmax"),
-        ("_softmax.default", "softmax"),
-        ("_scaled_dot_product_flash_attention_for_cpu", "scaled_dot_product_attention"),
-        ("MultiheadAttention.forward", "MultiheadAttention"),
-        ("softplus", ""),
-        ("attention", ""),
-        ("Softmax2d", ""),
-        ("", ""),
-    ],
-)
-def test_a_name_stands_for_another_if_it_has_its_words_in_order(name: str, wanted: str) -> None:
-    forbidden = ("softmax", "scaled_dot_product_attention", "MultiheadAttention")
-    assert forbidden_name(name, forbidden) == wanted

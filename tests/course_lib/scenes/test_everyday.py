@@ -130,34 +130,3 @@ def test_their_words_are_few_and_none_is_rare(parts: tuple[list[SentencePair], l
 def test_none_is_among_the_other_captions(parts: tuple[list[SentencePair], list[SentencePair]]) -> None:
     others = {pair.source for path in (BY_RULE, BY_HAND) for pair in read_pairs(path)}
     assert not others & {pair.source for part in parts for pair in part}
-
-
-CAT = "The cat is sleeping."
-
-
-@pytest.mark.parametrize(
-    ("faults", "texts", "found"),
-    [
-        (too_short_or_long, [CAT, "The cat sleeps."], {"The cat sleeps."}),
-        (too_short_or_long, ["A cat and a dog are lying in the sun."], {"A cat and a dog are lying in the sun."}),
-        (too_short_or_long, ["A cat with a hat lies in the sun."], set()),
-        (near_twins, [CAT, "The dog is sleeping."], {"The dog is sleeping."}),
-        (near_twins, [CAT, "The old cat is sleeping."], {"The old cat is sleeping."}),
-        (near_twins, ["Today it is cold.", "It is cold today."], {"It is cold today."}),
-        (near_twins, [CAT, "the cat is sleeping"], {"the cat is sleeping"}),
-        (near_twins, [CAT, "The dog was sleeping."], set()),
-        (worn_openings, [f"The cat is sleeping {where}." for where in ("here", "there", "inside")], set()),
-        (worn_openings, [f"The cat is sleeping {n}." for n in "abcd"], {"the cat is sleeping"}),
-        (rare_words, ["The cat sleeps.", "A cat's bed.", "Two cats.", "The cats' bed.", CAT], {"sleep", "bed"}),
-        (rare_words, ["The children lie.", "A child is lying."], {"child", "lie"}),
-        (rare_words, ["He is there with us."], set()),
-    ],
-)
-def test_the_rules_find_what_they_are_for(
-    faults: Callable[[Sequence[str]], set[str]], texts: list[str], found: set[str]
-) -> None:
-    assert faults(texts) == found
-
-
-def test_a_word_that_is_only_held_out_is_rare() -> None:
-    assert rare_words([CAT] * 5, ["The cat is dancing."]) == {"danc"}

@@ -76,7 +76,7 @@ def test_a_function_and_its_gradient_are_judged_from_data(tmp_path: Path) -> Non
     assert told(here, full.reference)[1]["passed"]
     assert told(here, full.misconceptions[0].answer)[1]["misconception"] == "mistake_0"
     assert "gradient" in told(here, detached)[0]
-    again = here.recording.shown.cases[1].args[0]
+    again = here.recording[0].cases[1].args[0]
     assert torch.equal(again, X)
     assert not again.is_contiguous()
 

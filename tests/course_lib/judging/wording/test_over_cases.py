@@ -15,11 +15,8 @@ import torch
 from torch import Generator, Tensor, nn
 
 from course_lib import exercises
-from course_lib.judging.answer_key import AnswerKey
 from course_lib.judging.exercise import Case, Exercise
-from course_lib.judging.judge import judge
-from course_lib.judging.observation import observe
-from tests.course_lib.judging.samples import DOUBLE, SCALE
+from tests.course_lib.judging.samples import DOUBLE, SCALE, verdict_on
 
 
 def masked_sum(x: Tensor, mask: Tensor | None) -> Tensor:
@@ -48,7 +45,7 @@ CALLS = itertools.count()
 
 
 def told(answer: Callable[..., Any], exercise: Exercise = SUM) -> str:
-    return judge(AnswerKey(exercise), lambda case: observe(answer, case)).note
+    return verdict_on(answer, exercise).note
 
 
 def remembers(x: Tensor, mask: Tensor | None, seen: list[Tensor] = []) -> Tensor:  # noqa: B006  the mistake itself

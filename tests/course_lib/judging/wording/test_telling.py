@@ -9,12 +9,8 @@ import pytest
 import torch
 from torch import Generator, Tensor
 
-from course_lib.judging.answer_key import AnswerKey
 from course_lib.judging.exercise import Case
-from course_lib.judging.judge import judge
-from course_lib.judging.observation import observe
-from course_lib.judging.verdict import Verdict
-from tests.course_lib.judging.samples import DOUBLE
+from tests.course_lib.judging.samples import DOUBLE, verdict_on
 
 
 def _cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -24,10 +20,6 @@ def _cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 
 
 ROWS = replace(DOUBLE, cases=_cases, misconceptions=())
-
-
-def verdict_on(answer: Callable[[Tensor], Tensor]) -> Verdict:
-    return judge(AnswerKey(ROWS), lambda case: observe(answer, case))
 
 
 def raises_on_six(x: Tensor) -> Tensor:
@@ -52,7 +44,7 @@ def raises_on_six(x: Tensor) -> Tensor:
     ],
 )
 def test_the_most_telling_case_is_shown(answer: Callable[[Tensor], Tensor], shown: str, relation: str) -> None:
-    verdict = verdict_on(answer)
+    verdict = verdict_on(answer, ROWS)
     assert verdict.shown is not None
     assert verdict.shown.case.name == shown
     assert relation in verdict.relation
