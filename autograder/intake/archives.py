@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from autograder.errors import DISK_FULL
 from autograder.limits import size
@@ -156,10 +156,10 @@ class Unpacking:
         Raises:
             Refused: it is too large or damaged.
         """
-        start = _start(file)
-        for magic, decompressor in _DECOMPRESSORS.items():
-            if start.startswith(magic):
-                with damage_refused():
+        with damage_refused():
+            start = _start(file)
+            for magic, decompressor in _DECOMPRESSORS.items():
+                if start.startswith(magic):
                     return self._stored(_limited(decompressor(file), self.most_bytes))
         return file
 
@@ -173,8 +173,8 @@ class Unpacking:
         Raises:
             Refused: it is damaged, or holds too many files.
         """
-        start = _start(archive)
         with damage_refused():
+            start = _start(archive)
             if _is_zip(start):
                 return list(self._zipped(archive, refused))
             return list(self._tarred(archive, refused)) if _is_tar(start) else None
@@ -217,7 +217,8 @@ class Unpacking:
             if path and (not entry.isreg() or entry.issparse()):
                 refused[path] = "it is a link or a device, not an ordinary file"
             elif path:
-                yield File(path, entry.size, float(entry.mtime), partial(_extracted, archive, entry))
+                opened = cast(Opener, partial(archive.extractfile, entry))  # of an ordinary file it is never None
+                yield File(path, entry.size, float(entry.mtime), opened)
 
 
 @contextlib.contextmanager
@@ -249,10 +250,9 @@ def _is_tar(start: bytes) -> bool:
 
 
 def _start(file: IO[bytes]) -> bytes:
-    with damage_refused():
-        file.seek(0)
-        start = file.read(512)
-        file.seek(0)
+    file.seek(0)
+    start = file.read(512)
+    file.seek(0)
     return start
 
 
@@ -263,13 +263,6 @@ def _limited(stream: IO[bytes], limit: int) -> Iterator[bytes]:
         if left < 0:
             raise OverLimit(f"it holds more than the limit of {size(limit, decimal=True)}")
         yield piece
-
-
-def _extracted(archive: tarfile.TarFile, entry: tarfile.TarInfo) -> IO[bytes]:
-    file = archive.extractfile(entry)
-    if file is None:
-        raise Refused("it is not an ordinary file")
-    return file
 
 
 def _check_directory(file: IO[bytes], limit: int) -> None:

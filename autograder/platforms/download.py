@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import IO
 
 from autograder.errors import BadInput
 from autograder.intake.archives import File, Refused, Unpacking, is_archive, is_hidden
@@ -18,8 +18,6 @@ ARCHIVE_BYTES = 4_000_000_000
 
 FILES = 100_000
 
-Resource = TypeVar("Resource")
-
 
 @dataclass
 class Download:
@@ -29,21 +27,18 @@ class Download:
         path: the folder or file.
         files: what is in it, by path.
         refused: for files that cannot be used, why.
+        unpacking: opens archives, and keeps open what the files are read from.
     """
 
     path: Path
     files: list[File] = field(default_factory=list)
     refused: dict[str, str] = field(default_factory=dict)
-    _resources: contextlib.ExitStack = field(default_factory=contextlib.ExitStack, repr=False)
+    unpacking: Unpacking = field(default_factory=lambda: Unpacking(FILES, ARCHIVE_BYTES))
 
     @property
     def name(self) -> str:
         """Its own name, without where it lies."""
         return self.path.resolve().name
-
-    def keep(self, resource: contextlib.AbstractContextManager[Resource]) -> Resource:
-        """Open what its files need, until the download is closed."""
-        return self._resources.enter_context(resource)
 
     def unpack(self) -> bool:
         """Put what is in the archives among the files in their place, if there are any; whether there were."""
@@ -53,7 +48,7 @@ class Download:
         self.files = [file for file in self.files if not is_archive(file.name)]
         for archive in archives:
             try:
-                self.files += self._opened(self._unpacking.unpacked(archive), f"{archive.path}/")
+                self.files += self._opened(self.unpacking.unpacked(archive), f"{archive.path}/")
             except Refused as refusal:
                 self.refused[archive.path] = refusal.reason
             if len(self.files) > FILES:
@@ -61,14 +56,10 @@ class Download:
         self.files.sort(key=lambda file: file.path)
         return True
 
-    @property
-    def _unpacking(self) -> Unpacking:
-        return Unpacking(FILES, ARCHIVE_BYTES, self._resources)
-
     def _opened(self, archive: IO[bytes], prefix: str = "") -> list[File]:
         """What is in an archive, but for what nobody hands in on purpose."""
         refused: dict[str, str] = {}
-        inside = self._unpacking.files(self._unpacking.decompressed(archive), refused)
+        inside = self.unpacking.files(self.unpacking.decompressed(archive), refused)
         if inside is None:
             raise Refused("it is neither a zip nor a tar archive, whatever its name says")
         self.refused |= {prefix + path: why for path, why in refused.items() if not is_hidden(path)}
@@ -85,8 +76,8 @@ def opened_download(path: Path) -> Iterator[Download]:
     Raises:
         BadInput: there is no such file or folder, or it is an archive that cannot be opened at all.
     """
-    with contextlib.ExitStack() as resources:
-        download = Download(path, _resources=resources)
+    download = Download(path)
+    with download.unpacking.keep as resources:
         try:
             if path.is_dir():
                 folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

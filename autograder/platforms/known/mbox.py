@@ -71,7 +71,7 @@ Message = Callable[[], bytes]
 
 
 def _in_mailbox(download: Download) -> Iterator[tuple[str, Message]]:
-    box = download.keep(closing(mailbox.mbox(download.path, create=False)))
+    box = download.unpacking.keep.enter_context(closing(mailbox.mbox(download.path, create=False)))
     for number, key in enumerate(box.iterkeys(), 1):
         yield f"message {number}", partial(_from_box, box, key)
 
