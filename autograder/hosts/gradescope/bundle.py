@@ -20,6 +20,7 @@ import sys
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ from autograder.course.semester import FLAGS, SEMESTER_NAME
 from autograder.grading.assignment import Assignment
 from autograder.hosts.gradescope.results import points_by_hand
 from course_lib.exercises.catalogue import CONFIG_NAME
+from course_lib.ground.files import put_in_place
 
 SCRIPTS = ("setup.sh", "run_autograder")
 """What Gradescope itself starts; it wants both at the top of the archive."""
@@ -68,21 +70,15 @@ def write_bundle(course: Course, lesson: str, target: Path) -> Bundled:
     """
     assignment = Assignment.load(course, lesson, course.limits, skip_demos=True, feedback=False)
     contents = dict(_contents(assignment))
-    unfinished = target.with_name(f".{target.name}.part")
-    try:
-        unfinished.unlink(missing_ok=True)
-        with (
-            open(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _FILE), "wb") as file,
-            zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive,
-        ):
-            for name, content in sorted(contents.items()):
-                info = zipfile.ZipInfo(name, _OLDEST)
-                info.external_attr = (stat.S_IFREG | (_PROGRAM if name in SCRIPTS else _FILE)) << 16
-                archive.writestr(info, content, zipfile.ZIP_DEFLATED)
-        unfinished.replace(target)
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
+    with (
+        put_in_place(target) as draft,
+        open(draft, "xb", opener=partial(os.open, mode=_FILE)) as file,
+        zipfile.ZipFile(file, "w") as archive,
+    ):
+        for name, content in sorted(contents.items()):
+            info = zipfile.ZipInfo(name, _OLDEST)
+            info.external_attr = (stat.S_IFREG | (_PROGRAM if name in SCRIPTS else _FILE)) << 16
+            archive.writestr(info, content, zipfile.ZIP_DEFLATED)
     adjustments = assignment.adjustments
     counted = [one for one in assignment.exercises if one.id not in adjustments or adjustments[one.id].counts_in_all]
     return Bundled(
