@@ -203,7 +203,7 @@ def preflight(
         )
     require_lesson(submission, released[meant], meant, catalogue)
     repaired = repair(submission, released[meant])
-    looks = _answers(repaired, released[meant], catalogue)
+    looks = _answers(repaired, catalogue)
     if run:
         verdicts = _verdicts(repaired, released[meant], catalogue)
         looks = [replace(answer, verdict=verdicts.get(answer.exercise)) for answer in looks]
@@ -311,11 +311,11 @@ def _remarks(content: bytes, submission: Submission, release: Release, meant: st
 # Answers -----------------------------------------------------------------------------------------------------
 
 
-def _answers(repaired: Repaired, release: Release, catalogue: Catalogue) -> list[Answer]:
+def _answers(repaired: Repaired, catalogue: Catalogue) -> list[Answer]:
     cells = repaired.cells
     code = Code([cell.source if cell.runs else "" for cell in cells])
     found = []
-    for cell in sorted(cells, key=lambda cell: release.place_of(cell.nbgrader.get("grade_id"))):
+    for cell in sorted(cells, key=lambda cell: cell.index):
         points = cell.nbgrader.get("points")
         worth = float(points) if isinstance(points, (int, float)) else 0.0
         if cell.kind is CellKind.WRITTEN and cell.exercise:

@@ -102,10 +102,6 @@ class Release:
                 found[index] = frozenset(imported_names(cell["source"])) - HELP
         return {index: names for index, names in sorted(found.items()) if names}
 
-    def place_of(self, grade_id: object) -> int:
-        """Where the cell with this grade_id is; after all others if there is none."""
-        return next((slot.index for slot in self.slots if slot.grade_id == grade_id), len(self.notebook["cells"]))
-
     def graded_cells_in(self, submission: Submission) -> int:
         """How many of this release's graded cells a submission has, by their grade_ids or markers."""
         markers = {(slot.exercise, slot.role) for slot in self.slots}
