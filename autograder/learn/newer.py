@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+import itertools
 from collections import defaultdict
 from typing import Any
 
 from nbformat import NotebookNode
+from nbformat.corpus.words import generate_corpus_id
 
 from autograder.course.looking_back import COUNT
 from autograder.repair.text import plain
@@ -30,23 +32,18 @@ def renewed(mine: NotebookNode, old: NotebookNode, new: NotebookNode) -> Noteboo
     """
     answers, own = _added(mine, old)
     result = copy.deepcopy(new)
-    result.cells = []
-    for cell in (None, *new.cells):
-        place = _BEFORE_ALL if cell is None else cell.id
-        if cell is not None:
-            result.cells.append(copy.deepcopy(cell))
-            if answer := answers.pop(place, None):
-                result.cells[-1] |= {part: answer[part] for part in ("source", "outputs") if part in answer}
-        result.cells += own.pop(place, [])
-    left = [*(_ordinary(cell) for cell in answers.values()), *(cell for cells in own.values() for cell in cells)]
+    result.cells = own.pop(_BEFORE_ALL, [])
+    for cell in copy.deepcopy(new.cells):
+        if answer := answers.pop(cell.id, None):
+            cell |= {part: answer[part] for part in ("source", "outputs") if part in answer}
+        result.cells += [cell, *own.pop(cell.id, [])]
+    left = [*map(_ordinary, answers.values()), *itertools.chain(*own.values())]
     result.cells += left  # of exercises, and after cells, that the new version no longer has
     taken: set[str] = set()
-    for number, cell in enumerate(result.cells):  # what follows a cell may be a changed copy of it
-        identity = cell.get("id") or f"cell-{number}"
-        while identity in taken:
-            identity = f"{identity[:50]}-own"
-        cell.id = identity
-        taken.add(identity)
+    for cell in result.cells:  # what follows a cell may be a changed copy of it
+        if cell.get("id") in (None, *taken):
+            cell.id = generate_corpus_id()
+        taken.add(cell.id)
     return result
 
 
