@@ -13,8 +13,8 @@ from autograder.intake.handed_in import spelling_of
 from autograder.platforms.download import Download
 from autograder.platforms.platform import Found, Platform
 
-_ARCHIVE = re.compile(r"\.(?:zip|tar|tgz|tar\.gz)$", re.I)
-_BRANCH = re.compile(r"-(?:main|master)$")
+_ENDING = re.compile(r"(?:-(?:main|master))?(?:\.(?:zip|tar|tgz|tar\.gz))?$", re.I)
+"""Of an archive's name: the branch, and what kind it is."""
 
 
 class GitHub(Platform):
@@ -53,7 +53,7 @@ class GitHub(Platform):
             elif len(parts) > 1:
                 tops[parts[0]]["/".join(parts[1:])] = file
             else:
-                tops[_BRANCH.sub("", _ARCHIVE.sub("", file.name))][file.name] = file
+                tops[_ENDING.sub("", file.name)][file.name] = file
         common = _common(list(tops))
         for title, files in tops.items():
             lesson, account = _repository(title, lessons) or ("", title[len(common) :] if common else "")
