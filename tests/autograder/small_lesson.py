@@ -97,6 +97,15 @@ def mended(notebook: dict[str, Any]) -> Repaired:
     return repaired
 
 
+def assert_mended_once(repaired: Repaired, release: Release = RELEASE) -> None:
+    """Whoever hands in a repaired notebook again is told nothing, and its cells stay as they are."""
+    again = repair(read_notebook(json.dumps(repaired.notebook()).encode()), release)
+    assert again.repairs == ()
+    assert [(c.kind, c.source, c.nbgrader) for c in again.cells] == [
+        (c.kind, c.source, c.nbgrader) for c in repaired.cells
+    ]
+
+
 check_cell = check
 
 

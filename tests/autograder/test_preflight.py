@@ -278,12 +278,6 @@ class TestRelease:
             with pytest.raises(BadInput, match="is not a released notebook"):
                 preflight(path, release=other)
 
-    def test_without_a_course_it_is_found_in_the_repository(
-        self, save: Save, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.chdir(tmp_path)
-        assert preflight(save(filled())).status == READY
-
     def test_beside_an_installed_package_it_is_found_as_well(
         self, save: Save, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -204,8 +204,6 @@ def test_of_several_notebooks_the_one_with_the_work_is_graded(case: str, folder:
     assert find_submission(folder, LESSON, ANSWERS_IN)[0].content == wanted
 
 
-"""A zip whose file is not the one that its checksum was taken of."""
-
 REFUSED = {
     "nothing": ({}, "it is empty"),
     "only other files": ({"notes.txt": b"x", "b.docx": b"x"}, r"\(b.docx, notes.txt\): submit the .ipynb file itself"),

@@ -1,7 +1,4 @@
-"""Submissions that lie where no lesson looks for them.
-
-Tests `delivered.py` as well.
-"""
+"""Submissions that lie where no lesson looks for them."""
 
 from __future__ import annotations
 
@@ -26,26 +23,45 @@ def lay(course: Course, path: str) -> None:
     place.write_text("{}")
 
 
-def test_a_class_that_lies_where_it_belongs_has_none(course: Course) -> None:
-    assert misplaced(course, LESSON) == []  # not even a folder
-    for path in (
-        f"ada/{LESSON}/{LESSON}.ipynb",
-        "ada/02_masking/02_masking.ipynb",
-        "ada/essay/essay.ipynb",
-        "ada/notes.txt",
-        "roster.csv",
-        ".ipynb_checkpoints/x.ipynb",
-        "ada/.hidden.ipynb",
-    ):
-        lay(course, path)
-    assert misplaced(course, LESSON) == []
+PLACES: dict[str, tuple[list[str], list[str]]] = {
+    "not even a folder": ([], []),
+    "where they belong": (
+        [
+            f"ada/{LESSON}/{LESSON}.ipynb",
+            "ada/02_masking/02_masking.ipynb",
+            "ada/essay/essay.ipynb",
+            "ada/notes.txt",
+            "roster.csv",
+            ".ipynb_checkpoints/x.ipynb",
+            "ada/.hidden.ipynb",
+        ],
+        [],
+    ),
+    "collected, with a platform's name": ([f"ben_1_2_x/{LESSON}/x.ipynb", "notes.txt"], []),
+    "loose files, and folders nearly of the lesson's name": (
+        [
+            "01_attention.ipynb",
+            "all.zip",
+            "ada/01_attention.ipynb",
+            "ben/01-Attention/01_attention.ipynb",
+            "eve/01 attention/x.ipynb",
+            "eve/02-masking/x.ipynb",
+        ],
+        ["01_attention.ipynb", "ada/01_attention.ipynb", "all.zip", "ben/01-Attention", "eve/01 attention"],
+    ),
+    "at the depth of Gradescope's folders": (
+        ["export/submission_1/01_attention.ipynb", "submission_2/01_attention.ipynb", "ada/01_attention/x.ipynb"],
+        ["export/submission_1", "submission_2"],
+    ),
+    "a name that does not print": (["ada/\x1b[31mred.ipynb"], ["ada/?[31mred.ipynb"]),
+}
 
 
-def test_loose_files_and_folders_nearly_of_the_lesson_s_name_are_told(course: Course) -> None:
-    places = ["01_attention.ipynb", "all.zip", "ada/01_attention.ipynb", "ben/01-Attention/01_attention.ipynb"]
-    for path in [*places, "eve/01 attention/x.ipynb", "eve/02-masking/x.ipynb"]:
-        lay(course, path)
-    told = ["01_attention.ipynb", "ada/01_attention.ipynb", "all.zip", "ben/01-Attention", "eve/01 attention"]
+@pytest.mark.parametrize("case", PLACES)
+def test_what_lies_where_no_lesson_looks_is_told(case: str, course: Course) -> None:
+    files, told = PLACES[case]
+    for file in files:
+        lay(course, file)
     assert misplaced(course, LESSON) == told
 
 
@@ -73,27 +89,12 @@ def test_a_download_is_told_with_the_command_that_collects_it(
     assert said in how_to_collect(course)
 
 
-def test_what_was_collected_is_no_download(course: Course) -> None:
+def test_what_was_collected_is_no_download_and_links_are_not_followed(course: Course) -> None:
     for path in ("ada/01_attention/01_attention.ipynb", "ben_1_2_x/01_attention/x.ipynb", "notes.txt"):
         lay(course, path)
+    (course.submitted / "zora").symlink_to(course.root)
     assert how_to_collect(course) == ""
     assert misplaced(course, LESSON) == []
-
-
-def test_submissions_at_the_depth_of_gradescope_s_folders_are_told(course: Course) -> None:
-    for path in (
-        "export/submission_1/01_attention.ipynb",
-        "submission_2/01_attention.ipynb",
-        "ada/01_attention/x.ipynb",
-    ):
-        lay(course, path)
-    assert misplaced(course, LESSON) == ["export/submission_1", "submission_2"]
-
-
-def test_links_are_not_followed_and_nothing_reaches_the_terminal_that_does_not_print(course: Course) -> None:
-    lay(course, "ada/\x1b[31mred.ipynb")
-    (course.submitted / "zora").symlink_to(course.root)
-    assert misplaced(course, LESSON) == ["ada/?[31mred.ipynb"]
 
 
 @pytest.mark.usefixtures("processes")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from autograder.errors import BadInput
-from autograder.platforms.roster import Person, Roster, name_keys, read_roster, written_date
+from autograder.platforms.roster import Person, Roster, read_roster, written_date
 
 
 def read(folder: Path, content: str | bytes, encoding: str = "utf-8") -> list[Person]:
@@ -55,16 +55,6 @@ def test_every_kind_of_table_is_read(case: str, encoding: str, delimiter: str, t
     assert read(tmp_path, content, encoding) == people
 
 
-NAMES = ['Ada "A", L', "Ada\nL", "=1+1", "\u200fنور", "🐈", "O'Neil; x\ty"]
-
-
-@pytest.mark.parametrize("name", NAMES, ids=ascii)
-def test_names_of_all_kinds(name: str, tmp_path: Path) -> None:
-    quoted = name.replace('"', '""')
-    [person] = read(tmp_path, f'id,name\nada,"{quoted}"\n')
-    assert person.name == name.strip()
-
-
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -96,6 +86,7 @@ def test_rows_of_one_student_that_differ_are_left_out_and_told(tmp_path: Path) -
 
 ADA = Person("ada", "Ada Lovelace", "Ada@uni.example", {"canvas": "12"})
 TWINS = [Person("t1", "Kim Lee"), Person("t2", "Lee, Kim")]
+OTHERS = [Person("m", "Müller-Lüdenscheidt, Jörg"), Person("l", "李雷"), Person("cat", "🐈")]
 
 
 @pytest.mark.parametrize(
@@ -107,6 +98,10 @@ TWINS = [Person("t1", "Kim Lee"), Person("t2", "Lee, Kim")]
         (Person("", "L\u00f3velace, ada"), ["ada"]),
         (Person("t1", "Ada Lovelace"), ["t1"]),
         (Person("", "Kim Lee"), ["t1", "t2"]),
+        (Person("", "jorg muller ludenscheidt"), ["m"]),
+        (Person("", "李雷"), ["l"]),
+        (Person("", "🐈"), []),
+        (Person("", "Ada Byron"), []),
         (Person("", "Eve"), []),
         (Person("", numbers={"canvas": "13"}), []),
         (Person("", numbers={"moodle": "12"}), []),
@@ -114,7 +109,7 @@ TWINS = [Person("t1", "Kim Lee"), Person("t2", "Lee, Kim")]
     ],
 )
 def test_students_are_found_by_what_a_platform_says(asked: Person, ids: list[str]) -> None:
-    assert [one.id for one in Roster([[ADA, *TWINS]]).find(asked)] == ids
+    assert [one.id for one in Roster([[ADA, *TWINS, *OTHERS]]).find(asked)] == ids
 
 
 def test_tables_about_the_same_student_are_joined_and_the_first_one_s_id_counts() -> None:
@@ -128,18 +123,6 @@ def test_tables_about_the_same_student_are_joined_and_the_first_one_s_id_counts(
     joined = roster.people["ada"]
     assert (joined.name, joined.numbers) == ("Ada Lovelace", {"canvas": "12", "moodle": "7"})
     assert roster.find(Person("", numbers={"moodle": "7"})) == [joined]
-
-
-def test_two_students_of_one_name_in_one_table_stay_two() -> None:
-    assert set(Roster([TWINS]).people) == {"t1", "t2"}
-
-
-def test_under_what_a_name_is_found() -> None:
-    assert name_keys("Lovelace, Ada") & name_keys("Ada  LOVELACE")
-    assert name_keys("Müller-Lüdenscheidt, Jörg") & name_keys("jorg muller ludenscheidt")
-    assert not name_keys("Ada B") & name_keys("Ada C")
-    assert name_keys("李雷") == {"李雷"}
-    assert name_keys("🐈") == name_keys("") == set()
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from autograder.repair import Release, answers_in, is_of, repair, require_lesson
 from course_lib import exercises
 from course_lib.judging.answer_key import PUBLIC_SEED, AnswerKey
 from tests.autograder.answered_lesson import LESSON, RELEASED, Cell, Notebook, filled, graded, released
+from tests.autograder.small_lesson import assert_mended_once
 
 Mangle = Callable[[Notebook], Notebook | None]
 NAME = f"{LESSON}.ipynb"
@@ -488,9 +489,4 @@ def test_honest_work_belongs_to_its_lesson_and_is_mended_once(case: str) -> None
     submission = read_notebook(json.dumps(mangle(notebook) or notebook).encode())
     require_lesson(submission, RELEASE, LESSON, exercises.COURSE)
     assert is_of(submission, RELEASE)
-    once = repair(submission, RELEASE)
-    again = repair(read_notebook(json.dumps(once.notebook()).encode()), RELEASE)
-    assert again.repairs == ()
-    assert [(cell.kind, cell.source, cell.nbgrader) for cell in again.cells] == [
-        (cell.kind, cell.source, cell.nbgrader) for cell in once.cells
-    ]
+    assert_mended_once(repair(submission, RELEASE), RELEASE)

@@ -29,7 +29,7 @@ from autograder.repair.text import defined
 from course_lib.checking.notebook import IMPORTED_CHECK
 from tests.autograder.small_lesson import (
     IN_ORDER,
-    RELEASE,
+    assert_mended_once,
     by_id,
     cell,
     drop,
@@ -160,9 +160,7 @@ def test_an_answer_counts_wherever_it_was_written(case: str):
     for task, right in RIGHT.items():
         assert right.partition("\n")[2] in counting(repaired, task)
     assert not any("x - " in cell.source for cell in repaired.cells if cell.kind is CellKind.ANSWER)
-    again = repair(read_notebook(json.dumps(repaired.notebook()).encode()), RELEASE)
-    assert again.repairs == ()
-    assert [(c.kind, c.source) for c in again.cells] == [(c.kind, c.source) for c in repaired.cells]
+    assert_mended_once(repaired)
 
 
 @pytest.mark.parametrize(
@@ -253,9 +251,7 @@ def test_an_answer_in_words_is_read_wherever_it_was_written(case: str):
     said = " ".join(repaired.repairs)
     assert ("The answer to small.why was found in a cell other than its own." in said) == (became == ADOPTED)
     assert ("in the cell of small.why, but elsewhere there may be an answer" in said) == (became == TOLD)
-    again = repair(read_notebook(json.dumps(repaired.notebook()).encode()), RELEASE)
-    assert again.repairs == ()
-    assert [(c.kind, c.source) for c in again.cells] == [(c.kind, c.source) for c in repaired.cells]
+    assert_mended_once(repaired)
 
 
 def test_a_picture_that_code_shows_beside_the_question_waits_for_a_person():
