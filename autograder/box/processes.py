@@ -20,7 +20,7 @@ from enum import StrEnum
 from pathlib import Path
 
 _DEATH_SIGNAL = 1  # of prctl
-_KERNEL_CLOCK = 2  # CPUCLOCK_SCHED: what the scheduler has counted, see clock_getcpuclockid(3)
+_KERNEL_CLOCK = 2  # CPUCLOCK_SCHED: what the scheduler has counted
 _ANSWER_SECONDS = 10
 _SIXTY = 60
 
@@ -67,7 +67,8 @@ def read(process: int, alone: bool) -> Reading | None:
             return _together(_family(_listed_by_ps(), process))
         if not alone:
             return _together(_family(_listed(), process))
-        return Reading(_clock(process), _doing(_threads(process)))
+        clock = ~process << 3 | _KERNEL_CLOCK  # see clock_getcpuclockid(3)
+        return Reading(time.clock_gettime(clock), _doing(_threads(process)))
     except (OSError, ValueError, subprocess.SubprocessError):
         return None
 
@@ -83,13 +84,6 @@ def end_with_parent() -> None:
 
 
 # One process on Linux ----------------------------------------------------------------------------------------
-
-
-def _clock(process: int) -> float:
-    try:
-        return time.clock_gettime(~process << 3 | _KERNEL_CLOCK)
-    except OSError:  # no such process, or a kernel that keeps none
-        return _Process.of(Path(f"/proc/{process}/stat")).seconds
 
 
 def _threads(process: int) -> Iterator[str]:

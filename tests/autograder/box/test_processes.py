@@ -102,16 +102,6 @@ def test_one_that_has_ended_keeps_what_it_has_computed_until_it_is_reaped() -> N
 
 
 @pytest.mark.usefixtures("processes")
-def test_a_kernel_without_such_clocks_has_coarser_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(clock: int) -> float:
-        raise OSError
-
-    monkeypatch.setattr(processes.time, "clock_gettime", refuse)
-    with running(BURN + SLEEP) as process:
-        until(process, True, waits)
-
-
-@pytest.mark.usefixtures("processes")
 @pytest.mark.skipif(not shutil.which("ps"), reason="there is no ps")
 def test_elsewhere_ps_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
