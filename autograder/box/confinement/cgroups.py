@@ -30,34 +30,6 @@ _PERIOD = 100_000  # microseconds, in which a sandbox computes no longer than on
 
 
 @dataclass(frozen=True)
-class ControlGroup:
-    """The control group of one sandbox.
-
-    Attributes:
-        folder: where the kernel shows it.
-    """
-
-    folder: Path
-
-    def admit(self, process: int) -> None:
-        """Move a process into it, before anything of a student's has run there.
-
-        Raises:
-            OSError: the kernel refuses; the group has gone.
-        """
-        try:
-            (self.folder / "cgroup.procs").write_text(str(process))
-        except OSError:
-            self.remove()
-            raise
-
-    def remove(self) -> None:
-        """Remove it, if everything in it has ended."""
-        with contextlib.suppress(OSError):
-            self.folder.rmdir()
-
-
-@dataclass(frozen=True)
 class Division:
     """The part of the hierarchy in which sandboxes get their groups.
 
@@ -69,13 +41,16 @@ class Division:
     folder: Path
     controllers: tuple[str, ...]
 
-    def new_group(self, limits: Limits) -> ControlGroup:
-        """An empty group with the limits of a sandbox.
+    def admit(self, process: int, limits: Limits) -> Path:
+        """Move a sandbox's process into a new group with its limits, before anything of a student's has run there.
+
+        Returns:
+            Where the kernel shows the group.
 
         Raises:
-            OSError: the kernel refuses.
+            OSError: the kernel refuses; the group has gone.
         """
-        group = ControlGroup(Path(tempfile.mkdtemp(prefix="box-", dir=self.folder)))
+        group = Path(tempfile.mkdtemp(prefix="box-", dir=self.folder))
         memory = max(limits.memory_bytes, limits.memory_ceiling_bytes) + _ROOM
         settings = {
             "memory.max": str(memory),
@@ -84,10 +59,21 @@ class Division:
             "pids.max": str(2 * limits.threads),
             "cpu.max": f"{_PERIOD} {_PERIOD}",
         }
-        for name, value in settings.items():
-            if (group.folder / name).exists():  # there is no swap everywhere
-                (group.folder / name).write_text(value)
+        try:
+            for name, value in settings.items():
+                if (group / name).exists():  # there is no swap everywhere
+                    (group / name).write_text(value)
+            (group / "cgroup.procs").write_text(str(process))
+        except OSError:
+            remove_group(group)
+            raise
         return group
+
+
+def remove_group(group: Path) -> None:
+    """Remove a sandbox's group, if everything in it has ended."""
+    with contextlib.suppress(OSError):
+        group.rmdir()
 
 
 @functools.cache

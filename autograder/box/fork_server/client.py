@@ -174,20 +174,13 @@ class ForkServer:
                     tell(process, {**self._setup, "sockets": [theirs.fileno()], "is_box": True})
                     handle = Spawned(process, alone)
             if self._division is not None and handle.process:  # at level L4 its container has a group
-                self._put_into_group(handle, self._division, limits)
+                _put_into_group(handle, self._division, limits)
         except BaseException:
             ours.close()
             remove(folder)
             raise
         logger.debug("sandbox %d opened", handle.process)
         return Box(ours, handle, limits, folder, until)
-
-    def _put_into_group(self, handle: BoxHandle, division: Division, limits: Limits) -> None:
-        try:
-            handle.join(division.new_group(limits))
-        except OSError as error:
-            handle.end()
-            raise BoxUnavailable(f"a sandbox could not be put into a control group: {error}") from error
 
     def take_over(self, channel: int) -> None:
         """End the sandboxes that an earlier user of the channel, who has died, left open.
@@ -249,6 +242,14 @@ class ForkServer:
                     ended = self._root.process is None or self._root.process.poll() is not None
                     if ended or time.monotonic() > until:
                         raise BoxUnavailable("the fork server does not start") from error
+
+
+def _put_into_group(handle: BoxHandle, division: Division, limits: Limits) -> None:
+    try:
+        handle.group = division.admit(handle.process, limits)
+    except OSError as error:
+        handle.end()
+        raise BoxUnavailable(f"a sandbox could not be put into a control group: {error}") from error
 
 
 @contextlib.contextmanager

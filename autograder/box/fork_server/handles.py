@@ -13,9 +13,10 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 from autograder.box import processes
-from autograder.box.confinement.cgroups import ControlGroup
+from autograder.box.confinement.cgroups import remove_group
 from autograder.box.endings import BoxUnavailable, ForkServerEnded
 from autograder.box.frames import Json
 from autograder.box.processes import Doing, Reading
@@ -38,6 +39,7 @@ class BoxHandle:
     Attributes:
         process: its number here; 0 where it has none.
         look_seconds: how long to leave between two looks.
+        group: its control group, where it has one.
     """
 
     def __init__(self, process: int, alone: bool) -> None:
@@ -46,16 +48,7 @@ class BoxHandle:
             LOOK_SECONDS if alone and process and sys.platform.startswith("linux") else DEAR_LOOK_SECONDS
         )
         self._alone = alone
-        self._group: ControlGroup | None = None
-
-    def join(self, group: ControlGroup) -> None:
-        """Put the process into a control group, which goes when the sandbox has.
-
-        Raises:
-            OSError: the kernel does not let it in; the group has gone.
-        """
-        group.admit(self.process)
-        self._group = group
+        self.group: Path | None = None
 
     def look(self) -> Reading | None:
         """What it and the processes that it has started have computed; None where that is unknown.
@@ -78,8 +71,8 @@ class BoxHandle:
         try:
             return self._kill()
         finally:
-            if self._group is not None:
-                self._group.remove()
+            if self.group is not None:
+                remove_group(self.group)
 
     def _kill(self) -> int:
         raise NotImplementedError

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.box.confinement.cgroups import ControlGroup, Division, _own_group, divide
+from autograder.box.confinement.cgroups import Division, _own_group, divide, remove_group
+from autograder.box.confinement.levels import Level
 from autograder.box.endings import BoxUnavailable
 from autograder.box.fork_server import client
 from autograder.box.fork_server.client import ForkServer
@@ -81,9 +82,10 @@ def test_limits_are_written_where_the_kernel_has_them(tmp_path: Path, monkeypatc
 
     monkeypatch.setattr(tempfile, "mkdtemp", made)
     limits = Limits(memory_bytes=1 << 30, memory_ceiling_bytes=2 << 30, threads=100)
-    folder = Division(tmp_path, ("memory", "pids", "cpu")).new_group(limits).folder
+    folder = Division(tmp_path, ("memory", "pids", "cpu")).admit(4711, limits)
     written = {path.name: path.read_text() for path in folder.iterdir()}
-    assert written == {"memory.max": str((2 << 30) + (512 << 20)), "pids.max": "200", "cpu.max": "100000 100000"}
+    set_limits = {"memory.max": str((2 << 30) + (512 << 20)), "pids.max": "200", "cpu.max": "100000 100000"}
+    assert written == {**set_limits, "cgroup.procs": "4711"}
 
 
 @pytest.fixture
@@ -100,32 +102,31 @@ def kernels_own() -> Iterator[Path]:
 
 @pytest.mark.usefixtures("processes")
 def test_a_process_is_admitted_and_its_group_removed(kernels_own: Path) -> None:
-    group = Division(kernels_own, ()).new_group(Limits())
     with subprocess.Popen(["sleep", "60"]) as process:
-        group.admit(process.pid)
-        assert f"0::{'/'.join(['', *group.folder.parts[-2:]])}" in Path(f"/proc/{process.pid}/cgroup").read_text()
-        group.remove()
-        assert group.folder.exists(), "it still holds a process"
+        group = Division(kernels_own, ()).admit(process.pid, Limits())
+        assert f"0::{'/'.join(['', *group.parts[-2:]])}" in Path(f"/proc/{process.pid}/cgroup").read_text()
+        remove_group(group)
+        assert group.exists(), "it still holds a process"
         process.kill()
-    group.remove()
-    assert not group.folder.exists()
+    remove_group(group)
+    assert not group.exists()
 
 
 @pytest.mark.usefixtures("processes")
 def test_a_group_goes_where_its_process_has_gone(kernels_own: Path) -> None:
     with subprocess.Popen(["true"]) as process:
         pass
-    group = ControlGroup(kernels_own / "box")
-    group.folder.mkdir()
     with pytest.raises(OSError, match="No such process"):
-        group.admit(process.pid)
-    assert not group.folder.exists()
+        Division(kernels_own, ()).admit(process.pid, Limits())
+    assert not any(path.is_dir() for path in kernels_own.iterdir())
 
 
 @pytest.mark.usefixtures("processes")
-def test_a_box_lives_in_a_group_of_its_own(kernels_own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "own_division", lambda: Division(kernels_own, ()))
-    with ForkServer(trains=False) as fork_server, fork_server.open_box() as box:
+def test_a_box_lives_in_a_group_of_its_own(
+    fork_server: ForkServer, kernels_own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fork_server, "_division", Division(kernels_own, ()))
+    with fork_server.open_box() as box:
         (group,) = [path for path in kernels_own.iterdir() if path.is_dir()]
         assert group.name in Path(f"/proc/{box._handle.process}/cgroup").read_text()
         assert box.run_cell("1 + 1").raised is None
@@ -135,5 +136,5 @@ def test_a_box_lives_in_a_group_of_its_own(kernels_own: Path, monkeypatch: pytes
 @pytest.mark.usefixtures("processes")
 def test_no_box_is_opened_that_cannot_be_grouped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "own_division", lambda: Division(tmp_path / "gone", ()))
-    with ForkServer(trains=False) as fork_server, pytest.raises(BoxUnavailable, match="control group"):
+    with ForkServer(level=Level.L1, start="spawn") as fork_server, pytest.raises(BoxUnavailable, match="control group"):
         fork_server.open_box()
