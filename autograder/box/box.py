@@ -113,11 +113,6 @@ class Box:
         """Whether it was stopped for taking too long while the machine was busy with something else."""
         return self._lost is not None and self._lost.starved
 
-    @property
-    def sealed(self) -> bool:
-        """Whether the sandbox has seen a hidden case: what it does from then on may reveal the inputs."""
-        return self._sealed
-
     def run_cell(self, source: str, allowed: Allowance = NO_ALLOWANCE, is_test: bool = False) -> CellResult:
         """Run a cell as a notebook would.
 

@@ -122,8 +122,10 @@ class Encoder:
             return {kind.__name__: [self.value(item, depth + 1) for item in value]}
         if kind is dict:
             if all(type(key) is str for key in value):
-                return {"dict": {_key(name): self.value(item, depth + 1) for name, item in value.items()}}
-            return {"items": [[self._dict_key(key), self.value(item, depth + 1)] for key, item in value.items()]}
+                return {"dict": {clean(name): self.value(item, depth + 1) for name, item in value.items()}}
+            if not all(map(is_key, value)):
+                raise TypeError("a dict with keys that are neither strings nor tuples of strings is not plain data")
+            return {"items": [[self.value(key), self.value(item, depth + 1)] for key, item in value.items()]}
         if kind is Foreign:
             return {"foreign": clean(value.type_name)[:MAX_NAME]}
         if kind is numpy.ndarray and can_be_kept(value):
@@ -138,12 +140,6 @@ class Encoder:
         if kind is Given:
             return {"given": self.value(value.fields, depth + 1)}
         raise TypeError(f"a {kind.__name__} is not plain data")
-
-    def _dict_key(self, key: object) -> Json:
-        """A dict's key, where at least one is not a string: JSON has no such objects."""
-        if not is_key(key):
-            raise TypeError("a dict with keys that are neither strings nor tuples of strings is not plain data")
-        return self.value(key)
 
     def _tensor(self, tensor: Tensor) -> Json:
         if tensor.layout != torch.strided or tensor.device.type != "cpu" or tensor.dtype not in DTYPES.values():
@@ -259,12 +255,6 @@ class Decoder:
         return stored.permute([order.index(dimension) for dimension in range(stored.dim())])
 
 
-def _key(name: object) -> str:
-    if type(name) is not str:
-        raise TypeError("a dict with keys that are not strings is not plain data")
-    return clean(name)
-
-
 def clean(value: str) -> str:
     """`value` without lone surrogates, which no UTF-8 file can hold."""
     return _SURROGATE.sub("\ufffd", value)
@@ -293,7 +283,7 @@ def encode_call(callback: int, args: Sequence[Value], kwargs: Mapping[str, Value
     return {
         "callback": callback,
         "args": [encoder.value(value) for value in args],
-        "kwargs": {_key(name): encoder.value(value) for name, value in kwargs.items()},
+        "kwargs": {clean(name): encoder.value(value) for name, value in kwargs.items()},
     }
 
 

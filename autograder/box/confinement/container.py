@@ -114,7 +114,7 @@ def find_engine() -> str:
 def engine_problem(engine: str) -> str:
     """Why an installed engine cannot be used; empty if it can."""
     try:
-        _asked(engine, "info", seconds=_ANSWER_SECONDS)
+        _require(engine, "info", seconds=_ANSWER_SECONDS)
     except ContainerFailed as problem:
         return str(problem)
     return ""
@@ -145,7 +145,7 @@ def build_image(engine: str) -> None:
         indexes = [name for name in ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL") if name in os.environ]
         options = ["--network=host", f"--tag={image(engine)}", f"--file={folder}/{CONTAINERFILE.name}"]
         options += [f"--build-arg={argument}" for argument in (f"PYTHON={_python()}", *indexes)]
-        _asked(engine, "build", *options, folder, seconds=_BUILD_SECONDS)
+        _require(engine, "build", *options, folder, seconds=_BUILD_SECONDS)
 
 
 def _recipe() -> dict[str, str]:
@@ -174,8 +174,8 @@ def _ulimits() -> list[str]:
     return options
 
 
-def _asked(*command: str, seconds: float) -> str:
-    """What a command prints.
+def _require(*command: str, seconds: float) -> None:
+    """Run a command.
 
     Raises:
         ContainerFailed: it does not end well.
@@ -187,4 +187,3 @@ def _asked(*command: str, seconds: float) -> str:
     if done.returncode != 0:
         said = (done.stderr or done.stdout).decode(errors="replace").strip().splitlines()
         raise ContainerFailed(said[-1].strip()[:300] if said else f"{command[0]} ended with status {done.returncode}")
-    return done.stdout.decode(errors="replace")
