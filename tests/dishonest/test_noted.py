@@ -68,29 +68,16 @@ FOUND = {
     "by a string": (WEIGHTS, "getattr(scaled, 'softmax')(-1)", ""),
     "in pieces": (WEIGHTS, f"{SOFT}(scaled, -1)", ""),
     "saved before": (WEIGHTS, "tools[0](scaled, -1)", f"tools = [{SOFT}]"),
-    "by vmap": (WEIGHTS, f"torch.vmap(lambda row: {SOFT}(row, -1))(scaled)", ""),
     "as a logarithm": (WEIGHTS, "getattr(F, 'log_soft' + 'max')(scaled, -1).exp()", ""),
     "negative": (WEIGHTS, "getattr(F, 'soft' + 'min')(-scaled, -1)", ""),
-    "in a module": (WEIGHTS, "getattr(torch.nn, 'Soft' + 'max')(-1)(scaled)", ""),
-    "in a distribution": (WEIGHTS, "torch.distributions.Categorical(logits=scaled).probs", ""),
-    "sparse": (WEIGHTS, "getattr(torch.sparse, 'soft' + 'max')(scaled.to_sparse(), -1).to_dense()", ""),
-    "safe": (WEIGHTS, "torch._safe_softmax(scaled, -1)", ""),
-    "as an operator": (WEIGHTS, "getattr(torch.ops.aten, '_soft' + 'max').default(scaled, -1, False)", ""),
     "in text": (WEIGHTS, "run(scaled)", "exec(\"run = lambda x: getattr(x, 'soft' + 'max')(-1)\")"),
     "in a long cell": (WEIGHTS, f"({SOFT}(scaled, -1), {' ' * 25_000!r})[0]", ""),
-    "caught": (
-        WEIGHTS,
-        "sly(scaled)",
-        f"def sly(x):\n    try:\n        return {SOFT}(x, -1)\n    except Exception:\n        return x.exp()",
-    ),
     "by attention": (
         WEIGHTS,
         "getattr(F, 'scaled_dot_product' + '_attention')(scaled, (e := torch.eye(scaled.shape[-1], dtype=scaled.dtype)"
         ".expand(*scaled.shape[:-2], -1, -1)), e, scale=1.0)",
         "",
     ),
-    "attention in C": (ATTENTION, "getattr(torch._C._nn, 'scaled_dot_product' + '_attention')(q, k, v)", ""),
-    "attention by its parts": (ATTENTION, "getattr(torch, '_scaled_dot_product_attention' + '_math')(q, k, v)[0]", ""),
     "attention in a module": (
         ATTENTION,
         "getattr(torch.nn, 'Multihead' + 'Attention')(4, 1)(q, k, v)[0]",
@@ -102,7 +89,6 @@ FOUND = {
         "made(scores)",
         "from torch.func import jacfwd as j\nmade = j(lambda s: s.softmax(-1))",
     ),
-    "cosine by vmap": (COSINE, "torch.vmap(F.cosine_similarity, in_dims=(0, None))(table, table[i], dim=0)", ""),
     "cosine as a loss": (
         COSINE,
         "1 - getattr(F, 'cosine_embed' + 'ding_loss')(table, table[i].expand_as(table), torch.ones(len(table)), "
@@ -117,7 +103,10 @@ FOUND = {
     "masked": (MASKED, "torch.masked.softmax(scaled, -1, mask=mask)", ""),
     "masked under another name": (MASKED, "m(scaled, -1, mask=mask)", "from torch.masked import softmax as m"),
 }
-"""By name: the exercise, the value that the answer returns, and a cell in front."""
+"""By name: the exercise, the value that the answer returns, and a cell in front.
+
+More ways, without a sandbox, are in `tests/course_lib/judging/test_trap.py`.
+"""
 
 NOTED = {
     "in TorchScript": (
