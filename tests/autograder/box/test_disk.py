@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 import os
 import tempfile
 from pathlib import Path
@@ -42,21 +41,6 @@ def test_the_contents_of_a_folder_are_counted_up_to_a_limit(tmp_path: Path) -> N
     assert 100_000 <= used < 200_000
     assert disk.contents(tmp_path, 1)[1] > 1
     assert disk.contents(tmp_path / "removed", 100) == (0, 0)
-
-
-def test_removed_files_are_counted_while_they_are_held(tmp_path: Path) -> None:
-    file = (tmp_path / "open").open("wb+")
-    file.write(b"x" * 100_000)
-    file.flush()
-    inode = os.fstat(file.fileno()).st_ino
-    assert inode not in disk.held(os.getpid())
-    os.remove(tmp_path / "open")
-    assert disk.held(os.getpid())[inode] >= 100_000
-    with mmap.mmap(file.fileno(), mmap.PAGESIZE), mmap.mmap(-1, mmap.PAGESIZE):
-        assert inode in disk.mapped(os.getpid())
-        file.close()  # the memory has a descriptor of its own
-    assert inode not in disk.held(os.getpid())
-    assert inode not in disk.mapped(os.getpid())
 
 
 def test_of_a_process_that_is_gone_nothing_is_held() -> None:

@@ -11,7 +11,6 @@ import importlib
 import inspect
 import re
 import types
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,7 +23,7 @@ from autograder.box.library import find_modules, held_modules
 from autograder.grading.digests.reach import held_by_lesson
 from autograder.repair import Release
 from course_lib import exercises
-from tests.autograder.box.conftest import own_memory, raised, server_at, value
+from tests.autograder.box.conftest import WITHHELD, ServerOf, own_memory, raised, server_at, value
 
 REPOSITORY = Path(course_lib.__file__).parents[1]
 LESSONS = sorted({exercise.lesson for exercise in exercises.all()})
@@ -42,9 +41,9 @@ def held(lesson: str) -> frozenset[str]:
 
 
 @pytest.fixture(scope="module", params=[Level.L2, Level.L3], ids=lambda level: level.name)
-def fork_server(processes: None, request: pytest.FixtureRequest) -> Iterator[ForkServer]:
-    with server_at(request.param, *withheld("01_attention")) as warm:
-        yield warm
+def fork_server(server_of: ServerOf, request: pytest.FixtureRequest) -> ForkServer:
+    assert withheld("01_attention") == {*WITHHELD}
+    return server_of(request.param)
 
 
 LIBRARY = str(REPOSITORY / "course_lib")
@@ -201,7 +200,8 @@ def test_nothing_withheld_is_in_the_memory_or_the_files_of_a_box(sampled_lesson:
     absent = {name: sentences(importlib.import_module(name)) for name in sorted(set(modules) - allowed)}
     assert any(absent.values())
     present = sentences(importlib.import_module("course_lib.judging.observation"))
-    with server_at(Level.L2, *withheld(lesson), held=held(lesson)) as fork_server, fork_server.open_box() as box:
+    options = {"held": held(lesson), "trains": False}
+    with server_at(Level.L2, *withheld(lesson), **options) as fork_server, fork_server.open_box() as box:
         box.run_cell("import course_lib.judging.observation")
         texts = [b"\n".join(TEXT.findall(piece)) for piece in own_memory(box.process)]
         assert {line for text in texts for line in present if line in text}, "the search finds nothing at all"

@@ -16,7 +16,7 @@ import course_lib
 from autograder.box.confinement import bubblewrap
 from autograder.box.confinement.bubblewrap import Bubblewrap
 from autograder.box.confinement.levels import Level
-from autograder.box.confinement.selftest import self_test
+from tests.autograder.box.conftest import why_not
 
 REPOSITORY = Path(course_lib.__file__).parents[2]
 
@@ -26,7 +26,7 @@ Inside = Callable[[str], Any]
 @pytest.fixture
 def inside(tmp_path: Path) -> Inside:
     """Evaluates an expression inside; only `tmp_path / "root"` is shared."""
-    problems = self_test(Level.L3)
+    problems = why_not(Level.L3)
     if problems:
         pytest.skip(f"no sandboxes at level L3 here: {problems}")
     root = tmp_path / "root"

@@ -151,7 +151,7 @@ def test_the_self_test_finds_that_this_engine_encloses_nothing(path: Path) -> No
 def test_boxes_are_reached_through_a_socket_in_the_folder(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(container, "PACKAGES", package_folders()[0])
     engine = Engine(path)
-    with ForkServer(("course_lib.attention",), Level.L4, channels=2) as fork_server:
+    with ForkServer(("course_lib.attention",), Level.L4, channels=2, trains=False) as fork_server:
         with fork_server.open_box(channel=0) as first, fork_server.open_box(channel=1) as second:
             for box in (first, second):
                 assert box.run_cell("1 + 1").outputs[0]["data"]["text/plain"] == "2"

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from autograder.box.box import Box
-from autograder.box.confinement.levels import Level
 from autograder.box.fork_server.client import ForkServer
-from tests.autograder.box.conftest import raised, server_at, value
-
-COURSE = "the-course-of-winter"
+from tests.autograder.box.conftest import COURSE, raised, value
 
 SEARCH = """
 import gc, os, sys, types
@@ -46,25 +42,6 @@ for process in ("self", os.getppid(), *range(1, 50)):
 found
 """
 FILES = "auxv cgroup cmdline environ maps mem mountinfo mounts numa_maps smaps stat status".split()
-
-
-@pytest.fixture(scope="module")
-def fork_server(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkServer]:
-    """Started by a grader that works in the course's folder, and has it in its environment."""
-    course = tmp_path_factory.mktemp("parent") / COURSE
-    course.mkdir()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(course)
-        for name in ("PWD", "OLDPWD", "COURSE", "JUPYTER_CONFIG_DIR"):
-            patch.setenv(name, str(course))
-        with server_at(Level.L2) as warm:
-            yield warm
-
-
-@pytest.fixture
-def box(processes: None, fork_server: ForkServer) -> Iterator[Box]:
-    with fork_server.open_box() as fresh:
-        yield fresh
 
 
 def found(box: Box, source: str) -> list[str]:

@@ -23,18 +23,16 @@ import torch
 
 from autograder.box.box import Box
 from autograder.box.confinement.levels import Level
-from autograder.box.confinement.selftest import self_test
 from autograder.box.endings import BoxLost, BoxUnavailable
 from autograder.box.fork_server import handles
 from autograder.box.fork_server.client import ForkServer
 from autograder.box.frames import Frame, encode_frame
 from autograder.box.processes import Doing, Reading
 from autograder.box.protocol import OUT_OF_MEMORY_STATUS
-from autograder.errors import BadInput
 from autograder.limits import Limits
 from course_lib.judging.exercise import Case
 from course_lib.judging.observation import Foreign, Outcome
-from tests.autograder.box.conftest import QUICK, WITHHELD, asked, ended, own_memory, raised, value
+from tests.autograder.box.conftest import QUICK, WITHHELD, ServerOf, asked, ended, own_memory, raised, value, why_not
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -198,14 +196,11 @@ def test_the_end_of_a_sealed_box_tells_nothing_of_what_it_has_seen(
     with fork_server.open_box(limits=QUICK) as box:
         box.run_cell(f"def end(): exec({source!r}, globals())\ndef answer(y):\n    global x; x = y\n    return 1")
         box.run_cell("def answer_and_end(y):\n    answer(y); end()")
-        assert not box.sealed
         if not in_call:
             asked(box, "answer", case)
-            assert box.sealed
         with pytest.raises(BoxLost) as caught:
             asked(box, "answer_and_end", case) if in_call else box.run_cell("end()")
         assert (caught.value.outcome, caught.value.reason) == (outcome, reason)
-        assert box.sealed
 
 
 def forged_cell(outputs: str) -> str:
@@ -251,12 +246,6 @@ def test_numpys_scalars_come_back_as_pythons(box: Box) -> None:
     [seen] = box.observe_cases("f", [Case("no arguments")], hidden=False)
     assert seen.value == ["E", 0.5, 1, True, Foreign("numpy.ndarray of object")]
     assert [type(item) for item in seen.value] == [str, float, int, bool, Foreign]
-
-
-def test_visible_cases_do_not_seal_a_box(box: Box) -> None:
-    box.run_cell("def answer(x): return x")
-    asked(box, "answer", Case("a case", (1,)), hidden=False)
-    assert not box.sealed
 
 
 def test_a_sealed_box_cannot_tell_anything_by_the_time_it_claims_to_have_taken(box: Box) -> None:
@@ -375,16 +364,15 @@ def test_a_box_that_cannot_be_seen_from_here_is_watched_by_the_fork_server(
     assert box.process == 0
 
 
-def test_at_level_1_the_processes_that_a_box_has_started_count() -> None:
+def test_at_level_1_the_processes_that_a_box_has_started_count(server_of: ServerOf) -> None:
     source = (
         "import os, sys\n"
         "child = os.posix_spawn(sys.executable, [sys.executable, '-S', '-c', 'while True: pass'], os.environ)\n"
         "os.waitpid(child, 0)"
     )
-    with ForkServer(level=Level.L1, limits=QUICK, trains=False) as fork_server:
-        for cell, reason in ((source, COMPUTED), ("import time; time.sleep(1000)", WAITED)):
-            with fork_server.open_box() as box:
-                assert ended(box, cell).reason == reason
+    for cell, reason in ((source, COMPUTED), ("import time; time.sleep(1000)", WAITED)):
+        with server_of(Level.L1).open_box(limits=QUICK) as box:
+            assert ended(box, cell).reason == reason
 
 
 def test_a_box_that_is_kept_from_computing_is_not_blamed(fork_server: ForkServer) -> None:
@@ -474,11 +462,6 @@ def test_a_forked_worker_uses_a_channel_of_its_own(fork_server: ForkServer) -> N
     assert os.waitstatus_to_exitcode(status) == 0
 
 
-def test_an_unknown_module_cannot_be_withheld() -> None:
-    with pytest.raises(BadInput, match=r"course_lib\.nothing"):
-        ForkServer(("course_lib.nothing",))
-
-
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("level", [Level.L1, Level.L2], ids=lambda level: level.name)
 def test_a_fresh_process_for_each_box(level: Level) -> None:
@@ -512,18 +495,17 @@ print(child, session, open("orphan").read())
 """
 
 
-def test_at_level_1_what_a_box_has_started_ends_with_it() -> None:
-    with ForkServer(WITHHELD, Level.L1, trains=False) as fork_server:
-        with fork_server.open_box() as box:
-            result = box.run_cell(LEAVE_PROCESSES_BEHIND)
-            assert result.ok, result.raised
-            processes = [int(number) for number in result.outputs[0]["text"].split()]
-            assert len(processes) == 3
-            assert all(Path(f"/proc/{process}").exists() for process in processes)
-        assert not [process for process in processes if Path(f"/proc/{process}").exists()]
-        with fork_server.open_box() as box:
-            assert not box.run_cell("import course_lib.attention").ok
-            assert box.run_cell("1").ok
+def test_at_level_1_what_a_box_has_started_ends_with_it(server_of: ServerOf) -> None:
+    with server_of(Level.L1).open_box() as box:
+        result = box.run_cell(LEAVE_PROCESSES_BEHIND)
+        assert result.ok, result.raised
+        processes = [int(number) for number in result.outputs[0]["text"].split()]
+        assert len(processes) == 3
+        assert all(Path(f"/proc/{process}").exists() for process in processes)
+    assert not [process for process in processes if Path(f"/proc/{process}").exists()]
+    with server_of(Level.L1).open_box() as box:
+        assert not box.run_cell("import course_lib.attention").ok
+        assert box.run_cell("1").ok
 
 
 def test_closing_a_fork_server_ends_its_boxes_and_removes_its_files(
@@ -562,12 +544,13 @@ def left(folder: Path) -> list[str]:
 
 @pytest.mark.parametrize("level", [Level.L1, Level.L3], ids=lambda level: level.name)
 def test_a_killed_grader_leaves_nothing_behind(tmp_path: Path, level: Level) -> None:
-    if level is Level.L3 and self_test(level):
-        pytest.skip("no sandboxes at level L3 here")
+    if why_not(level):
+        pytest.skip("no sandboxes at this level here")
     code = (
         "import os\nfrom autograder.box.confinement.levels import Level\n"
         "from autograder.box.fork_server.client import ForkServer\n"
-        f"fork_server = ForkServer(level=Level.{level.name})\nbox = fork_server.open_box()\nbox.run_cell('1')\n"
+        f"fork_server = ForkServer(level=Level.{level.name}, trains=False)\n"
+        "box = fork_server.open_box()\nbox.run_cell('1')\n"
         "print(box.process, flush=True)\n"
         "os.kill(os.getpid(), 9)"
     )
@@ -599,13 +582,13 @@ def test_a_channel_serves_the_next_user_when_one_died_while_it_waited_for_an_ans
             pass
 
 
-@pytest.mark.parametrize("trains", [True, False])
-def test_what_training_needs_is_loaded_where_it_is_wanted_and_works_where_it_is_not(trains: bool) -> None:
-    with ForkServer(level=Level.L0, trains=trains) as fork_server, fork_server.open_box() as box:
-        loaded = box.run_cell("import sys\nprint('torch._dynamo' in sys.modules)")
-        trained = box.run_cell("import torch\ntorch.optim.SGD([torch.ones(1, requires_grad=True)], lr=0.1).step()")
-    assert loaded.outputs[0]["text"] == f"{trains}\n"
-    assert trained.ok
+@pytest.mark.parametrize(("level", "trains"), [(Level.L2, True), (Level.L1, False)])
+def test_what_training_needs_is_loaded_where_it_is_wanted_and_works_where_it_is_not(
+    server_of: ServerOf, level: Level, trains: bool
+) -> None:
+    with server_of(level).open_box() as box:
+        assert value(box, "import sys\n'torch._dynamo' in sys.modules") == str(trains)
+        assert box.run_cell("import torch\ntorch.optim.SGD([torch.ones(1, requires_grad=True)], lr=0.1).step()").ok
 
 
 def test_a_box_holds_nothing_of_what_others_were_told(fork_server: ForkServer) -> None:
