@@ -19,10 +19,6 @@ SIZES = (2, 3, 5, 6, 7)
 """Sizes to draw from."""
 
 
-ALMOST_EVERYTHING = 1 - 1e-12
-"""A share to drop that leaves nothing to chance. With 1 itself, dropout written by the formula would divide by 0."""
-
-
 LITTLE_LEFT = (
     "Your answer fills forbidden scores with a number such as -10 or -20. That isn't low enough: exp(-10) is 0.00005, "
     "so forbidden keys keep a little weight. Fill with -inf or torch.finfo(scaled.dtype).min."

@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import attention
-from course_lib.exercises.common import alike, and_turned_around, integer, sizes, unbatched_kinds
+from course_lib.exercises.common import alike, and_turned_around, integer, sizes, slips, unbatched_kinds
 from course_lib.exercises.worked_examples import A
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
@@ -101,40 +101,37 @@ EXERCISE = Exercise(
             "size 1. Take the softmax over the words.",
             lambda embeddings, position: embeddings.sum(dim=0),
         ),
-        Misconception(
-            "no_softmax",
-            "Your answer uses the dot products as weights. Take their softmax first, so that the weights are positive "
-            "and sum to 1.",
-            _slip((_WEIGHTS, "scores")),
-        ),
-        Misconception(
-            "divided_by_their_sum",
-            "Your answer divides the dot products by their sum, but some can be negative. Apply exp to each one first: "
-            "that makes it a softmax.",
-            _slip((_WEIGHTS, "scores / scores.sum()")),
-        ),
-        Misconception(
-            "divided_by_number_of_words",
-            "Your answer averages the weighted words, or divides by their number. Sum them: the weights already sum to "
-            "1.",
-            _slip((_WEIGHTS, "torch.softmax(scores, dim=0) / len(scores)")),
-        ),
-        Misconception(
-            "most_similar_word",
-            "Your answer is the embedding of the most similar word alone. Average over all words, weighted by the "
-            "softmax of their dot products.",
-            _slip((_WEIGHTS, "(scores == scores.max()).to(scores.dtype)")),
-        ),
-        Misconception(
-            "scaled_too_early",
-            "Your answer divides the dot products by √d_model. That comes later in this lesson: here, take the softmax "
-            "of the dot products themselves.",
-            _slip(("    weights", "    scores = scores / embeddings.shape[1] ** 0.5\n    weights")),
-        ),
-        Misconception(
-            "counted_from_one",
-            "Your answer is for the previous word. Positions start at 0: use embeddings[position].",
-            _slip(("[position]", "[position - 1]")),
+        *slips(
+            _context,
+            no_softmax=(
+                "Your answer uses the dot products as weights. Take their softmax first, so that the weights are "
+                "positive and sum to 1.",
+                (_WEIGHTS, "scores"),
+            ),
+            divided_by_their_sum=(
+                "Your answer divides the dot products by their sum, but some can be negative. Apply exp to each one "
+                "first: that makes it a softmax.",
+                (_WEIGHTS, "scores / scores.sum()"),
+            ),
+            divided_by_number_of_words=(
+                "Your answer averages the weighted words, or divides by their number. Sum them: the weights already "
+                "sum to 1.",
+                (_WEIGHTS, "torch.softmax(scores, dim=0) / len(scores)"),
+            ),
+            most_similar_word=(
+                "Your answer is the embedding of the most similar word alone. Average over all words, weighted by the "
+                "softmax of their dot products.",
+                (_WEIGHTS, "(scores == scores.max()).to(scores.dtype)"),
+            ),
+            scaled_too_early=(
+                "Your answer divides the dot products by √d_model. That comes later in this lesson: here, take the "
+                "softmax of the dot products themselves.",
+                ("    weights", "    scores = scores / embeddings.shape[1] ** 0.5\n    weights"),
+            ),
+            counted_from_one=(
+                "Your answer is for the previous word. Positions start at 0: use embeddings[position].",
+                ("[position]", "[position - 1]"),
+            ),
         ),
         *alike(
             "Your answer leaves the word itself out of the average. Include it, weighted by its dot product with "
@@ -149,16 +146,17 @@ EXERCISE = Exercise(
                 )
             ),
         ),
-        Misconception(
-            "cosine_similarity",
-            "Your answer compares words by cosine similarity, which ignores their lengths. Use the dot product.",
-            _slip(("embeddings @ word", "torch.cosine_similarity(embeddings, word, dim=-1)")),
-        ),
-        Misconception(
-            "weights_returned",
-            "Your answer returns the weights, [words]. One step is missing: multiply each embedding by its weight, "
-            "and sum.",
-            _slip(("weights @ embeddings", "weights")),
+        *slips(
+            _context,
+            cosine_similarity=(
+                "Your answer compares words by cosine similarity, which ignores their lengths. Use the dot product.",
+                ("embeddings @ word", "torch.cosine_similarity(embeddings, word, dim=-1)"),
+            ),
+            weights_returned=(
+                "Your answer returns the weights, [words]. One step is missing: multiply each embedding by its "
+                "weight, and sum.",
+                ("weights @ embeddings", "weights"),
+            ),
         ),
         Misconception(
             "normalised_over_the_wrong_words",

@@ -10,7 +10,7 @@ from torch import Generator, Tensor
 
 from course_lib import attention
 from course_lib.exercises.attention.shared import all_alike, wrong_transposes
-from course_lib.exercises.common import and_turned_around, kinds
+from course_lib.exercises.common import and_turned_around, kinds, slips
 from course_lib.exercises.worked_examples import A
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
@@ -79,34 +79,33 @@ EXERCISE = Exercise(
             _slip(("q @ k.mT", "k @ q.mT")),
         ),
         *wrong_transposes(_scored),
-        Misconception(
-            "not_transposed",
-            "Your answer multiplies q by k itself, which only works if there are as many keys as components. "
-            "Transpose k's last two dimensions: q @ k.transpose(-2, -1).",
-            _slip(("k.mT", "k")),
-        ),
-        Misconception(
-            "first_dimensions_swapped",
-            "Your answer swaps dimensions 0 and 1 of k, which are the last two only for a single sequence. Count from "
-            "the end: k.transpose(-2, -1).",
-            _slip(("k.mT", "k.transpose(0, 1)")),
-        ),
-        Misconception(
-            "scaled_too_early",
-            "Your answer divides by √d_head. Scaling is the next step: return the dot products.",
-            _slip(("    return", "    scores = scores / q.shape[-1] ** 0.5\n    return")),
-        ),
-        Misconception(
-            "softmax_too_early",
-            "Your answer takes a softmax. That comes later: return the dot products.",
-            _slip((" scores\n", " torch.softmax(scores, dim=-1)\n")),
-        ),
-        Misconception(
-            "cosine_similarity",
-            "Your answer is the cosine similarity, which scales queries and keys to length 1. Use the dot product, "
-            "which keeps their lengths.",
-            _slip(
-                ("    scores =", "    q, k = (rows / rows.norm(dim=-1, keepdim=True) for rows in (q, k))\n    scores =")
+        *slips(
+            _scored,
+            not_transposed=(
+                "Your answer multiplies q by k itself, which only works if there are as many keys as components. "
+                "Transpose k's last two dimensions: q @ k.transpose(-2, -1).",
+                ("k.mT", "k"),
+            ),
+            first_dimensions_swapped=(
+                "Your answer swaps dimensions 0 and 1 of k, which are the last two only for a single sequence. Count "
+                "from the end: k.transpose(-2, -1).",
+                ("k.mT", "k.transpose(0, 1)"),
+            ),
+            scaled_too_early=(
+                "Your answer divides by √d_head. Scaling is the next step: return the dot products.",
+                ("    return", "    scores = scores / q.shape[-1] ** 0.5\n    return"),
+            ),
+            softmax_too_early=(
+                "Your answer takes a softmax. That comes later: return the dot products.",
+                (" scores\n", " torch.softmax(scores, dim=-1)\n"),
+            ),
+            cosine_similarity=(
+                "Your answer is the cosine similarity, which scales queries and keys to length 1. Use the dot "
+                "product, which keeps their lengths.",
+                (
+                    "    scores =",
+                    "    q, k = (rows / rows.norm(dim=-1, keepdim=True) for rows in (q, k))\n    scores =",
+                ),
             ),
         ),
         Misconception(

@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import Kind, integer
-from course_lib.judging.edits import Edited
+from course_lib.exercises.common import Kind, integer, slips
 from course_lib.judging.exercise import Misconception
 
 
@@ -18,57 +17,51 @@ def all_alike(generator: Generator) -> Kind:
 
 def wrong_divisors(right: Callable[..., Tensor]) -> tuple[Misconception, ...]:
     """Another number than √d_head, in an answer that has `scores` and divides by math.sqrt(d_head)."""
-    return (
-        Misconception(
-            "divided_by_number_of_keys",
+    return slips(
+        right,
+        divided_by_number_of_keys=(
             "Your answer divides the scores by the number of keys. Divide by √d_head, the root of a query's number of "
             "components.",
-            Edited(right, ("math.sqrt(d_head)", "scores.shape[-1]")),
+            ("math.sqrt(d_head)", "scores.shape[-1]"),
         ),
-        Misconception(
-            "divided_by_d_head",
+        divided_by_d_head=(
             "Your answer divides the scores by d_head. The paper's formula takes the root: divide by √d_head.",
-            Edited(right, ("math.sqrt(d_head)", "d_head")),
+            ("math.sqrt(d_head)", "d_head"),
         ),
-        Misconception(
-            "divided_by_twice_d_head",
+        divided_by_twice_d_head=(
             "Your answer divides the scores by 2 · d_head. In d_head ** 1/2, the power comes before the division. Use "
             "d_head ** 0.5 or math.sqrt(d_head).",
-            Edited(right, ("math.sqrt(d_head)", "(2 * d_head)")),
+            ("math.sqrt(d_head)", "(2 * d_head)"),
         ),
-        Misconception(
-            "root_of_number_of_keys",
+        root_of_number_of_keys=(
             "Your answer divides the scores by the root of the number of keys. Divide by √d_head: scores grow with "
             "the number of components of a query, not with the number of keys.",
-            Edited(right, ("math.sqrt(d_head)", "math.sqrt(scores.shape[-1])")),
+            ("math.sqrt(d_head)", "math.sqrt(scores.shape[-1])"),
         ),
-        Misconception(
-            "root_of_number_of_queries",
+        root_of_number_of_queries=(
             "Your answer divides the scores by the root of the number of queries. Divide by √d_head, the root of a "
             "query's number of components.",
-            Edited(right, ("math.sqrt(d_head)", "math.sqrt(scores.shape[-2])")),
+            ("math.sqrt(d_head)", "math.sqrt(scores.shape[-2])"),
         ),
-        Misconception(
-            "root_cut_to_an_integer",
+        root_cut_to_an_integer=(
             "Your answer truncates √d_head to an integer. Keep the fraction: math.sqrt(d_head) or d_head ** 0.5.",
-            Edited(right, ("math.sqrt(d_head)", "math.isqrt(d_head)")),
+            ("math.sqrt(d_head)", "math.isqrt(d_head)"),
         ),
     )
 
 
 def wrong_transposes(right: Callable[..., Tensor]) -> tuple[Misconception, ...]:
     """Other ways to turn the keys than k.mT."""
-    return (
-        Misconception(
-            "all_dimensions_reversed",
+    return slips(
+        right,
+        all_dimensions_reversed=(
             "Your answer reverses all dimensions of k, as k.T does, which is wrong for a batch. Swap only the last "
             "two: k.transpose(-2, -1).",
-            Edited(right, ("k.mT", "k.permute(*reversed(range(k.ndim)))")),
+            ("k.mT", "k.permute(*reversed(range(k.ndim)))"),
         ),
-        Misconception(
-            "reshaped_not_transposed",
+        reshaped_not_transposed=(
             "Your answer reshapes k to [..., d_head, keys], which mixes numbers from different keys. Transpose its "
             "last two dimensions: k.transpose(-2, -1).",
-            Edited(right, ("k.mT", "k.reshape(k.mT.shape)")),
+            ("k.mT", "k.reshape(k.mT.shape)"),
         ),
     )

@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import attention
-from course_lib.exercises.common import and_turned_around, integer, kinds, sizes
+from course_lib.exercises.common import and_turned_around, integer, kinds, sizes, slips
 from course_lib.exercises.worked_examples import A
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
@@ -89,22 +89,22 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "only_the_diagonal",
-            "Your answer is only the diagonal, [..., keys]. Each score affects all weights, so return the whole "
-            "matrix: [..., keys, keys].",
-            _slip(("return jacobian", "return jacobian.diagonal(dim1=-2, dim2=-1)")),
-        ),
-        Misconception(
-            "zero_off_the_diagonal",
-            "Your answer is 0 off the diagonal, as for a sigmoid. The weights sum to 1, so raising one score lowers "
-            "the other weights: put -alpha_i alpha_j there.",
-            _slip(("return jacobian", "return torch.diag_embed(jacobian.diagonal(dim1=-2, dim2=-1))")),
-        ),
-        Misconception(
-            "diagonal_left_out",
-            "Your answer lacks the first term: add alpha_i on the diagonal.",
-            _slip(("own = alpha", "own = torch.zeros_like(alpha)")),
+        *slips(
+            _jacobian,
+            only_the_diagonal=(
+                "Your answer is only the diagonal, [..., keys]. Each score affects all weights, so return the whole "
+                "matrix: [..., keys, keys].",
+                ("return jacobian", "return jacobian.diagonal(dim1=-2, dim2=-1)"),
+            ),
+            zero_off_the_diagonal=(
+                "Your answer is 0 off the diagonal, as for a sigmoid. The weights sum to 1, so raising one score "
+                "lowers the other weights: put -alpha_i alpha_j there.",
+                ("return jacobian", "return torch.diag_embed(jacobian.diagonal(dim1=-2, dim2=-1))"),
+            ),
+            diagonal_left_out=(
+                "Your answer lacks the first term: add alpha_i on the diagonal.",
+                ("own = alpha", "own = torch.zeros_like(alpha)"),
+            ),
         ),
         Misconception(
             "second_term_left_out",
@@ -112,61 +112,56 @@ EXERCISE = Exercise(
             _slip((" - product", "")),
             alone=True,  # without the first term as well, nothing is left: zeros, which are no answer at all
         ),
-        Misconception(
-            "wrong_sign",
-            "Your answer has the opposite sign. Raising a score raises its own weight, so the diagonal is positive: "
-            "alpha_i (δ_ij - alpha_j).",
-            _slip(("return jacobian", "return -jacobian")),
-        ),
-        Misconception(
-            "plus_instead_of_minus",
-            "Your answer adds alpha_i alpha_j. Subtract it: raising one score takes weight away from the other keys.",
-            _slip(("- product", "+ product")),
-        ),
-        Misconception(
-            "identity_not_weighted",
-            "Your answer is δ_ij - alpha_i alpha_j, with 1 - alpha_i² on the diagonal. Multiply δ_ij by alpha_i as "
-            "well: alpha_i (δ_ij - alpha_j).",
-            _slip(("own = alpha", "own = torch.ones_like(alpha)")),
-        ),
-        Misconception(
-            "delta_always_one",
-            "Your answer is alpha_i (1 - alpha_j) everywhere. The 1 is δ_ij, so it belongs on the diagonal only: "
-            "elsewhere the entry is -alpha_i alpha_j.",
-            _slip(("torch.diag_embed(own)", "own.unsqueeze(-1)")),
-        ),
-        Misconception(
-            "own_weight_squared",
-            "Your answer is alpha_i (δ_ij - alpha_i), with the row's index in both factors. The second weight belongs "
-            "to score j, with respect to which you differentiate: alpha_j.",
-            _slip((_PRODUCT, "alpha.square().unsqueeze(-1)")),
-        ),
-        Misconception(
-            "inner_product",
-            "Your answer subtracts the same number everywhere, the sum of the squared weights: a row times a column. "
-            "Multiply a column by a row to get a matrix: alpha.unsqueeze(-1) * alpha.unsqueeze(-2).",
-            _slip((_PRODUCT, "alpha.square().sum(dim=-1)[..., None, None]")),
-        ),
-        Misconception(
-            "of_log_softmax",
-            "Your answer is δ_ij - alpha_j, the derivative of the log weights. Multiply row i by alpha_i.",
-            _slip(("own = alpha", "own = torch.ones_like(alpha)"), (_PRODUCT, "alpha.unsqueeze(-2)")),
-        ),
-        Misconception(
-            "scores_instead_of_weights",
-            "Your answer puts the scores into the formula. Use alpha, their softmax.",
-            _slip((_ALPHA, "scores")),
-        ),
-        Misconception(
-            "softmax_over_the_first_dimension",
-            "Your answer takes the softmax over the first dimension, which is the keys only for a single row. Use "
-            "dim=-1.",
-            _slip((_ALPHA, "torch.softmax(scores, dim=0)")),
-        ),
-        Misconception(
-            "softmax_twice",
-            "Your answer takes the softmax twice. alpha is the softmax of the scores: take it once.",
-            _slip((_ALPHA, "torch.softmax(torch.softmax(scores, dim=-1), dim=-1)")),
+        *slips(
+            _jacobian,
+            wrong_sign=(
+                "Your answer has the opposite sign. Raising a score raises its own weight, so the diagonal is "
+                "positive: alpha_i (δ_ij - alpha_j).",
+                ("return jacobian", "return -jacobian"),
+            ),
+            plus_instead_of_minus=(
+                "Your answer adds alpha_i alpha_j. Subtract it: raising one score takes weight away from the other "
+                "keys.",
+                ("- product", "+ product"),
+            ),
+            identity_not_weighted=(
+                "Your answer is δ_ij - alpha_i alpha_j, with 1 - alpha_i² on the diagonal. Multiply δ_ij by alpha_i "
+                "as well: alpha_i (δ_ij - alpha_j).",
+                ("own = alpha", "own = torch.ones_like(alpha)"),
+            ),
+            delta_always_one=(
+                "Your answer is alpha_i (1 - alpha_j) everywhere. The 1 is δ_ij, so it belongs on the diagonal only: "
+                "elsewhere the entry is -alpha_i alpha_j.",
+                ("torch.diag_embed(own)", "own.unsqueeze(-1)"),
+            ),
+            own_weight_squared=(
+                "Your answer is alpha_i (δ_ij - alpha_i), with the row's index in both factors. The second weight "
+                "belongs to score j, with respect to which you differentiate: alpha_j.",
+                (_PRODUCT, "alpha.square().unsqueeze(-1)"),
+            ),
+            inner_product=(
+                "Your answer subtracts the same number everywhere, the sum of the squared weights: a row times a "
+                "column. Multiply a column by a row to get a matrix: alpha.unsqueeze(-1) * alpha.unsqueeze(-2).",
+                (_PRODUCT, "alpha.square().sum(dim=-1)[..., None, None]"),
+            ),
+            of_log_softmax=(
+                "Your answer is δ_ij - alpha_j, the derivative of the log weights. Multiply row i by alpha_i.",
+                ("own = alpha", "own = torch.ones_like(alpha)"),
+                (_PRODUCT, "alpha.unsqueeze(-2)"),
+            ),
+            scores_instead_of_weights=(
+                "Your answer puts the scores into the formula. Use alpha, their softmax.",
+                (_ALPHA, "scores"),
+            ),
+            softmax_over_the_first_dimension=(
+                "Your answer takes the softmax over the first dimension, which is the keys only for a single row. Use "
+                "dim=-1.",
+                (_ALPHA, "torch.softmax(scores, dim=0)"),
+            ),
+            softmax_twice=(
+                "Your answer takes the softmax twice. alpha is the softmax of the scores: take it once.",
+                (_ALPHA, "torch.softmax(torch.softmax(scores, dim=-1), dim=-1)"),
+            ),
         ),
     ),
     forbidden=(JACOBIAN,),

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator
 
-from course_lib.exercises.common import integer, predicted
-from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import integer, predicted, slips
+from course_lib.judging.exercise import Case, Exercise, Hint
 from course_lib.objectives import pretraining
 
 
@@ -29,7 +27,6 @@ def _counts_in_steps(tokens: int) -> tuple[float, ...]:
     return counts
 
 
-_slip = partial(Edited, _counts_in_steps)
 _SHARES, _COUNT, _COUNTS = "0.8, 0.1, 0.1", "chosen * share", "counts = "
 
 
@@ -62,78 +59,67 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "one_chosen_at_least",
-            "Your answer always chooses at least one token. The average over many short sentences may be below one.",
-            _slip((_COUNTS, f"chosen = max(chosen, 1.0)\n    {_COUNTS}")),
-        ),
-        Misconception(
-            "words_for_masks",
-            "Your answer swaps the first two numbers. 80% of the chosen tokens become [MASK].",
-            _slip((_SHARES, "0.1, 0.8, 0.1")),
-        ),
-        Misconception(
-            "shares_of_all_words",
-            "Your answer takes shares of all tokens. Only 15% of them are chosen, and the 80, 10 and 10% are shares "
-            "of the chosen ones.",
-            _slip(("0.15", "1.0")),
-        ),
-        Misconception(
-            "all_become_mask",
-            "Your answer turns all chosen tokens into [MASK]. Only 80% become [MASK]; 10% become another token, and "
-            "10% stay.",
-            _slip((_SHARES, "1.0, 0.0, 0.0")),
-        ),
-        Misconception(
-            "all_the_chosen_first",
-            "Your first number counts all chosen tokens. Only 80% of them become [MASK].",
-            _slip((_SHARES, "1.0, 0.1, 0.1")),
-        ),
-        Misconception(
-            "none_stays",
-            "Your answer leaves no chosen token unchanged. 10% of them become another token, and 10% stay as they are.",
-            _slip((_SHARES, "0.8, 0.2, 0.0")),
-        ),
-        Misconception(
-            "all_the_unchanged",
-            "Your third number includes tokens that were not chosen. Count only the 10% of the chosen tokens that "
-            "stay: the model doesn't predict the others.",
-            _slip((_SHARES, "0.8, 0.1, 0.865 / 0.15")),
-        ),
-        Misconception(
-            "tenths_of_all",
-            "Your second and third numbers are 10% of all tokens. Each is 10% of the chosen 15%.",
-            _slip((_SHARES, "0.8, 0.1 / 0.15, 0.1 / 0.15")),
-        ),
-        Misconception(
-            "fractions",
-            "Your answer gives shares. Multiply them by the number of tokens.",
-            _slip(("tokens * ", "")),
-        ),
-        Misconception(
-            "rounded",
-            "Your answer rounds to whole numbers. An average need not be whole: don't round.",
-            _slip((_COUNT, "float(round(chosen * share))")),
-        ),
-        Misconception(
-            "cut_down",
-            "Your answer rounds down to whole numbers. An average need not be whole: don't round.",
-            _slip((_COUNT, "float(int(chosen * share + 1e-9))")),
-        ),
-        Misconception(
-            "chosen_cut_down",
-            "Your answer rounds down the number of chosen tokens. The result is an average: don't round.",
-            _slip((_COUNTS, f"chosen = int(chosen + 1e-9)\n    {_COUNTS}")),
-        ),
-        Misconception(
-            "special_taken_off",
-            "Your answer subtracts two tokens, for [CLS] and [SEP]. None of these tokens is special: count them all.",
-            _slip(("tokens *", "(tokens - 2) *")),
-        ),
-        Misconception(
-            "order_reversed",
-            "Your answer is in reverse order. The order is [MASK], another token, unchanged.",
-            _slip(("return counts", "return counts[::-1]")),
+        *slips(
+            _counts_in_steps,
+            one_chosen_at_least=(
+                "Your answer always chooses at least one token. The average over many short sentences may be below "
+                "one.",
+                (_COUNTS, f"chosen = max(chosen, 1.0)\n    {_COUNTS}"),
+            ),
+            words_for_masks=(
+                "Your answer swaps the first two numbers. 80% of the chosen tokens become [MASK].",
+                (_SHARES, "0.1, 0.8, 0.1"),
+            ),
+            shares_of_all_words=(
+                "Your answer takes shares of all tokens. Only 15% of them are chosen, and the 80, 10 and 10% are "
+                "shares of the chosen ones.",
+                ("0.15", "1.0"),
+            ),
+            all_become_mask=(
+                "Your answer turns all chosen tokens into [MASK]. Only 80% become [MASK]; 10% become another token, "
+                "and 10% stay.",
+                (_SHARES, "1.0, 0.0, 0.0"),
+            ),
+            all_the_chosen_first=(
+                "Your first number counts all chosen tokens. Only 80% of them become [MASK].",
+                (_SHARES, "1.0, 0.1, 0.1"),
+            ),
+            none_stays=(
+                "Your answer leaves no chosen token unchanged. 10% of them become another token, and 10% stay as they "
+                "are.",
+                (_SHARES, "0.8, 0.2, 0.0"),
+            ),
+            all_the_unchanged=(
+                "Your third number includes tokens that were not chosen. Count only the 10% of the chosen tokens that "
+                "stay: the model doesn't predict the others.",
+                (_SHARES, "0.8, 0.1, 0.865 / 0.15"),
+            ),
+            tenths_of_all=(
+                "Your second and third numbers are 10% of all tokens. Each is 10% of the chosen 15%.",
+                (_SHARES, "0.8, 0.1 / 0.15, 0.1 / 0.15"),
+            ),
+            fractions=("Your answer gives shares. Multiply them by the number of tokens.", ("tokens * ", "")),
+            rounded=(
+                "Your answer rounds to whole numbers. An average need not be whole: don't round.",
+                (_COUNT, "float(round(chosen * share))"),
+            ),
+            cut_down=(
+                "Your answer rounds down to whole numbers. An average need not be whole: don't round.",
+                (_COUNT, "float(int(chosen * share + 1e-9))"),
+            ),
+            chosen_cut_down=(
+                "Your answer rounds down the number of chosen tokens. The result is an average: don't round.",
+                (_COUNTS, f"chosen = int(chosen + 1e-9)\n    {_COUNTS}"),
+            ),
+            special_taken_off=(
+                "Your answer subtracts two tokens, for [CLS] and [SEP]. None of these tokens is special: count them "
+                "all.",
+                ("tokens *", "(tokens - 2) *"),
+            ),
+            order_reversed=(
+                "Your answer is in reverse order. The order is [MASK], another token, unchanged.",
+                ("return counts", "return counts[::-1]"),
+            ),
         ),
     ),
 )

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import integer
-from course_lib.judging.edits import Edited
+from course_lib.exercises.common import integer, slips
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import bert
 
@@ -59,7 +57,6 @@ def _few_by_filtering(labels: Tensor, order: Tensor, count: int) -> Tensor:
     return order[torch.tensor(kept)]
 
 
-_slip = partial(Edited, _few_by_counting)
 _ENOUGH, _LABEL, _RETURN = "if taken[label] < each:", "int(labels[position])", "torch.tensor(chosen, dtype=torch.int64)"
 _LOOP = "for position in order.tolist():"
 
@@ -94,21 +91,22 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "first_of_all",
-            "Your answer takes the first `count` texts of any class. Take the same number from each class, or a small "
-            "set may have hardly any texts of a rare class.",
-            _slip((_ENOUGH, "if len(chosen) < count:")),
-        ),
-        Misconception(
-            "count_of_each",
-            "Your answer takes `count` texts from each class. Divide `count` by the number of classes.",
-            _slip(("count // len(classes)", "count")),
-        ),
-        Misconception(
-            "one_too_many",
-            "Your answer takes one text too many from each class: compare with `<`, and count a text when you take it.",
-            _slip((_ENOUGH, "if taken[label] <= each:")),
+        *slips(
+            _few_by_counting,
+            first_of_all=(
+                "Your answer takes the first `count` texts of any class. Take the same number from each class, or a "
+                "small set may have hardly any texts of a rare class.",
+                (_ENOUGH, "if len(chosen) < count:"),
+            ),
+            count_of_each=(
+                "Your answer takes `count` texts from each class. Divide `count` by the number of classes.",
+                ("count // len(classes)", "count"),
+            ),
+            one_too_many=(
+                "Your answer takes one text too many from each class: compare with `<`, and count a text when you "
+                "take it.",
+                (_ENOUGH, "if taken[label] <= each:"),
+            ),
         ),
         Misconception(
             "class_after_class",
@@ -117,35 +115,30 @@ EXERCISE = Exercise(
                 [order[labels[order] == label][: count // len(labels.unique())] for label in labels.unique()]
             ),
         ),
-        Misconception(
-            "sorted",
-            "Your texts are right, but sorted by position. Return them in the order of your walk along `order`.",
-            _slip((_RETURN, "torch.tensor(sorted(chosen), dtype=torch.int64)")),
-        ),
-        Misconception(
-            "order_ignored",
-            "Your answer walks along the texts as they are stored, so every draw is the same. Walk along `order`.",
-            _slip((_LOOP, "for position in range(len(labels)):")),
-        ),
-        Misconception(
-            "from_the_end",
-            "Your answer takes the last texts of each class in `order`. Take the first ones, so that smaller sets are "
-            "subsets of larger ones.",
-            _slip((_LOOP, "for position in order.tolist()[::-1]:"), (_RETURN, f"{_RETURN}.flip(0)")),
-        ),
-        Misconception(
-            "ranks_returned",
-            "Your answer returns places in `order`. Return positions in `labels`: look them up with `order[...]`.",
-            _slip(
+        *slips(
+            _few_by_counting,
+            sorted=(
+                "Your texts are right, but sorted by position. Return them in the order of your walk along `order`.",
+                (_RETURN, "torch.tensor(sorted(chosen), dtype=torch.int64)"),
+            ),
+            order_ignored=(
+                "Your answer walks along the texts as they are stored, so every draw is the same. Walk along `order`.",
+                (_LOOP, "for position in range(len(labels)):"),
+            ),
+            from_the_end=(
+                "Your answer takes the last texts of each class in `order`. Take the first ones, so that smaller sets "
+                "are subsets of larger ones.",
+                (_LOOP, "for position in order.tolist()[::-1]:"),
+                (_RETURN, f"{_RETURN}.flip(0)"),
+            ),
+            ranks_returned=(
+                "Your answer returns places in `order`. Return positions in `labels`: look them up with `order[...]`.",
                 (_LOOP, "for rank, position in enumerate(order.tolist()):"),
                 ("chosen.append(position)", "chosen.append(rank)"),
             ),
-        ),
-        Misconception(
-            "labels_in_their_own_order",
-            "Your answer looks up labels by their place in `order`. `order` holds positions: the label of position p "
-            "is `labels[p]`.",
-            _slip(
+            labels_in_their_own_order=(
+                "Your answer looks up labels by their place in `order`. `order` holds positions: the label of "
+                "position p is `labels[p]`.",
                 (_LOOP, "for rank, position in enumerate(order.tolist()):"),
                 (_LABEL, "int(labels[rank])"),
             ),

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, integer
+from course_lib.exercises.common import alike, integer, slips
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
 from course_lib.judging.recorded.stand_ins import RowScore
@@ -126,54 +126,47 @@ EXERCISE = Exercise(
             softmax_over_the_batch=_slip((_SOFTMAX, "scores.softmax(dim=0)")),
             softmax_over_all_rows=_slip((_SOFTMAX, "scores.flatten().softmax(dim=0).view_as(scores)")),
         ),
-        Misconception(
-            "softmax_twice",
-            "Your answer takes the softmax of the softmax. Take it once.",
-            _slip((_SOFTMAX, f"{_SOFTMAX}.softmax(dim=1)")),
-        ),
-        Misconception(
-            "each_by_itself",
-            "Your answer judges each choice separately, with a sigmoid. Exactly one choice is right: take the softmax "
-            "over the choices.",
-            _slip((_SOFTMAX, "scores.sigmoid()")),
-        ),
-        Misconception(
-            "log_probabilities",
-            "Your answer returns log-probabilities. Return the probabilities, which sum to 1.",
-            _slip((_SOFTMAX, "scores.log_softmax(dim=1)")),
-        ),
-        Misconception(
-            "exponentials",
-            "Your answer returns exp of the scores. Divide by their sum over the choices.",
-            _slip((_SOFTMAX, "scores.exp()")),
-        ),
-        Misconception(
-            "rows_mixed_up",
-            "Your answer mixes up the scores: reshaping to [choices, batch] and transposing changes their order. The "
-            "rows are in the order of the questions: view them as [batch, choices].",
-            _slip(("view(batch, choices)", "view(choices, batch).T")),
-        ),
-        Misconception(
-            "laid_out_by_choices",
-            "Your answer flattens the rows choice by choice, but reads the scores question by question. Use "
-            "flatten(0, 1) on the tensors as they are.",
-            _slip(
+        *slips(
+            _choices_as_rows,
+            softmax_twice=(
+                "Your answer takes the softmax of the softmax. Take it once.",
+                (_SOFTMAX, f"{_SOFTMAX}.softmax(dim=1)"),
+            ),
+            each_by_itself=(
+                "Your answer judges each choice separately, with a sigmoid. Exactly one choice is right: take the "
+                "softmax over the choices.",
+                (_SOFTMAX, "scores.sigmoid()"),
+            ),
+            log_probabilities=(
+                "Your answer returns log-probabilities. Return the probabilities, which sum to 1.",
+                (_SOFTMAX, "scores.log_softmax(dim=1)"),
+            ),
+            exponentials=(
+                "Your answer returns exp of the scores. Divide by their sum over the choices.",
+                (_SOFTMAX, "scores.exp()"),
+            ),
+            rows_mixed_up=(
+                "Your answer mixes up the scores: reshaping to [choices, batch] and transposing changes their order. "
+                "The rows are in the order of the questions: view them as [batch, choices].",
+                ("view(batch, choices)", "view(choices, batch).T"),
+            ),
+            laid_out_by_choices=(
+                "Your answer flattens the rows choice by choice, but reads the scores question by question. Use "
+                "flatten(0, 1) on the tensors as they are.",
                 (
                     "given = ",
                     "ids, segments, mask = (each.transpose(0, 1) for each in (ids, segments, mask))\n    given = ",
-                )
+                ),
             ),
-        ),
-        Misconception(
-            "squeezed",
-            "Your answer loses the batch dimension where there is a single question, perhaps by squeeze(). Return "
-            "[batch, choices].",
-            _slip((_RETURN, "return p.squeeze()")),
-        ),
-        Misconception(
-            "choices_as_rows",
-            "Your answer is [choices, batch]. Each question is a row: return [batch, choices].",
-            _slip((_RETURN, "return p.T.contiguous()")),
+            squeezed=(
+                "Your answer loses the batch dimension where there is a single question, perhaps by squeeze(). Return "
+                "[batch, choices].",
+                (_RETURN, "return p.squeeze()"),
+            ),
+            choices_as_rows=(
+                "Your answer is [choices, batch]. Each question is a row: return [batch, choices].",
+                (_RETURN, "return p.T.contiguous()"),
+            ),
         ),
         *alike(
             "Your answer passes `score` a different mask or different segments. Pass the ones you were given.",

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import Kind, and_turned_around, kinds, sizes
+from course_lib.exercises.common import Kind, and_turned_around, kinds, sizes, slips
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
@@ -121,23 +121,24 @@ EXERCISE = Exercise(
             _slip((_TRIL, "tril(k.shape[-2])")),
             alone=True,
         ),
-        Misconception(
-            "mask_from_the_top_left",
-            "Your causal mask starts in the top left corner (is_causal=True, tril()), so the first new token sees "
-            "only the first cached token. New tokens come after the cached ones: shift the diagonal, tril(number of "
-            "cached tokens).",
-            _slip((_TRIL, "tril()")),
-        ),
-        Misconception(
-            "one_token_ahead",
-            "Your mask also lets each new token attend to the next one. Shift the diagonal by the number of cached "
-            "tokens, not by one more.",
-            _slip((_TRIL, "tril(keys.shape[-2] + 1)")),
-        ),
-        Misconception(
-            "itself_not_seen",
-            "Your mask hides each new token from itself. A token may attend to itself and to all tokens before it.",
-            _slip((_TRIL, "tril(keys.shape[-2] - 1)"), ("~allowed", "~allowed & allowed.any(-1, keepdim=True)")),
+        *slips(
+            _step_by_step,
+            mask_from_the_top_left=(
+                "Your causal mask starts in the top left corner (is_causal=True, tril()), so the first new token sees "
+                "only the first cached token. New tokens come after the cached ones: shift the diagonal, tril(number "
+                "of cached tokens).",
+                (_TRIL, "tril()"),
+            ),
+            one_token_ahead=(
+                "Your mask also lets each new token attend to the next one. Shift the diagonal by the number of "
+                "cached tokens, not by one more.",
+                (_TRIL, "tril(keys.shape[-2] + 1)"),
+            ),
+            itself_not_seen=(
+                "Your mask hides each new token from itself. A token may attend to itself and to all tokens before it.",
+                (_TRIL, "tril(keys.shape[-2] - 1)"),
+                ("~allowed", "~allowed & allowed.any(-1, keepdim=True)"),
+            ),
         ),
         Misconception(
             "new_ones_unseen",
@@ -145,48 +146,41 @@ EXERCISE = Exercise(
             "itself.",
             _slip(("q @ k.mT", "q @ keys.mT"), ("alpha @ v", "alpha @ values"), paired=False),
         ),
-        Misconception(
-            "old_cache_returned",
-            "Your answer returns the keys and values it was given, so the next step misses the new tokens. Return the "
-            "cache with the new keys and values appended.",
-            _slip((_RETURN, "return out, keys.clone(), values.clone()")),
-        ),
-        Misconception(
-            "new_ones_only_returned",
-            "Your answer returns the keys and values of the new tokens only. Return the cached ones as well.",
-            _slip((_RETURN, "return out, new_k, new_v")),
-        ),
-        Misconception(
-            "put_in_front",
-            "Your answer puts the new keys and values before the cached ones. Append them at the end: "
-            "torch.cat([keys, new], dim=-2).",
-            _slip(("[keys, new_k]", "[new_k, keys]"), ("[values, new_v]", "[new_v, values]")),
-        ),
-        Misconception(
-            "values_first",
-            "Your answer returns the values before the keys. Return the output, the keys and the values, in that "
-            "order.",
-            _slip((_RETURN, "return out, v, k")),
-        ),
-        Misconception(
-            "not_scaled",
-            "Your answer doesn't scale the scores. Divide them by √d_head.",
-            _slip((f" / {_ROOT}", "")),
-        ),
-        Misconception(
-            "scaled_by_d_model",
-            "Your answer divides the scores by √d_model. Divide by √d_head, where d_head is the size of a query.",
-            _slip((_ROOT, "math.sqrt(x.shape[-1])")),
-        ),
-        Misconception(
-            "queries_and_keys_swapped",
-            "Your answer swaps queries and keys: it caches x W_q and uses x W_k as queries. Cache x W_k.",
-            _slip(("x @ W_q, x @ W_k", "x @ W_k, x @ W_q")),
-        ),
-        Misconception(
-            "keys_for_values",
-            "Your answer appends x W_k to the values. Append x W_v, the new tokens' values.",
-            _slip(("x @ W_v", "x @ W_k")),
+        *slips(
+            _step_by_step,
+            old_cache_returned=(
+                "Your answer returns the keys and values it was given, so the next step misses the new tokens. Return "
+                "the cache with the new keys and values appended.",
+                (_RETURN, "return out, keys.clone(), values.clone()"),
+            ),
+            new_ones_only_returned=(
+                "Your answer returns the keys and values of the new tokens only. Return the cached ones as well.",
+                (_RETURN, "return out, new_k, new_v"),
+            ),
+            put_in_front=(
+                "Your answer puts the new keys and values before the cached ones. Append them at the end: "
+                "torch.cat([keys, new], dim=-2).",
+                ("[keys, new_k]", "[new_k, keys]"),
+                ("[values, new_v]", "[new_v, values]"),
+            ),
+            values_first=(
+                "Your answer returns the values before the keys. Return the output, the keys and the values, in that "
+                "order.",
+                (_RETURN, "return out, v, k"),
+            ),
+            not_scaled=("Your answer doesn't scale the scores. Divide them by √d_head.", (f" / {_ROOT}", "")),
+            scaled_by_d_model=(
+                "Your answer divides the scores by √d_model. Divide by √d_head, where d_head is the size of a query.",
+                (_ROOT, "math.sqrt(x.shape[-1])"),
+            ),
+            queries_and_keys_swapped=(
+                "Your answer swaps queries and keys: it caches x W_q and uses x W_k as queries. Cache x W_k.",
+                ("x @ W_q, x @ W_k", "x @ W_k, x @ W_q"),
+            ),
+            keys_for_values=(
+                "Your answer appends x W_k to the values. Append x W_v, the new tokens' values.",
+                ("x @ W_v", "x @ W_k"),
+            ),
         ),
     ),
 )

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import integer, kinds
-from course_lib.judging.edits import Edited
+from course_lib.exercises.common import integer, kinds, slips
 from course_lib.judging.exercise import Callback, Misconception
 from course_lib.judging.recorded.stand_ins import NextWord, written_ids
 from course_lib.references import decoding
@@ -64,17 +63,10 @@ def ids_written_into_the_code(right: Callable[..., Tensor]) -> tuple[Misconcepti
     """The ids of <s>, of <e>, and of both, in an answer that begins with `start, end = start_id, end_id`."""
     use = "another vocabulary has other ids."
     start, end = ("start, end = start_id", f"start, end = {START}"), (", end_id\n", f", {END}\n")
-    return (
-        Misconception(
-            "start_written_into_the_code",
-            f"Your answer always starts with id 1 (START_ID). Use start_id: {use}",
-            Edited(right, start),
-        ),
-        Misconception(
-            "end_written_into_the_code",
-            f"Your answer always treats id 2 (END_ID) as <e>. Use end_id: {use}",
-            Edited(right, end),
-        ),
+    return slips(
+        right,
+        start_written_into_the_code=(f"Your answer always starts with id 1 (START_ID). Use start_id: {use}", start),
+        end_written_into_the_code=(f"Your answer always treats id 2 (END_ID) as <e>. Use end_id: {use}", end),
     )
 
 
@@ -90,49 +82,39 @@ DIVISION = "kept / kept.sum(dim=-1, keepdim=True)"
 
 def divided_wrongly(right: Callable[..., Tensor]) -> tuple[Misconception, ...]:
     """Mistakes in the probabilities of the tokens that stay, `kept` of them where `stay` is True."""
-
-    def dividing(change: str) -> Edited:
-        return Edited(right, (DIVISION, change))
-
-    return (
-        Misconception(
-            "not_normalised",
+    return slips(
+        right,
+        not_normalised=(
             "Your probabilities no longer sum to 1. Divide the ones you keep by their sum.",
-            dividing("kept"),
+            (DIVISION, "kept"),
         ),
-        Misconception(
-            "softmax_of_zeros",
+        softmax_of_zeros=(
             "Your answer sets the dropped tokens to 0, then takes the softmax. But exp(0) is 1, so they come back. "
             "Divide the probabilities you keep by their sum.",
-            dividing("torch.softmax(kept, dim=-1)"),
+            (DIVISION, "torch.softmax(kept, dim=-1)"),
         ),
-        Misconception(
-            "softmax_of_probabilities",
+        softmax_of_probabilities=(
             "Your answer takes a softmax of probabilities, which makes them nearly equal. Divide them by their sum "
             "instead, which keeps their proportions.",
-            dividing("torch.softmax(kept.masked_fill(~stay, -torch.inf), dim=-1)"),
+            (DIVISION, "torch.softmax(kept.masked_fill(~stay, -torch.inf), dim=-1)"),
         ),
-        Misconception(
-            "all_equal",
+        all_equal=(
             "Your answer gives every token that it keeps the same probability. Divide the probabilities by their sum, "
             "which keeps their proportions.",
-            dividing("stay / stay.sum(dim=-1, keepdim=True).to(kept.dtype)"),
+            (DIVISION, "stay / stay.sum(dim=-1, keepdim=True).to(kept.dtype)"),
         ),
-        Misconception(
-            "rest_in_equal_shares",
+        rest_in_equal_shares=(
             "Your answer splits the dropped probability equally among the tokens that stay. Divide the probabilities "
             "by their sum, which keeps their proportions.",
-            dividing("kept + stay * (1 - kept.sum(dim=-1, keepdim=True)) / stay.sum(dim=-1, keepdim=True)"),
+            (DIVISION, "kept + stay * (1 - kept.sum(dim=-1, keepdim=True)) / stay.sum(dim=-1, keepdim=True)"),
         ),
-        Misconception(
-            "one_sum_for_all_rows",
+        one_sum_for_all_rows=(
             "Your answer divides by the sum over all rows. Each row has its own sum: .sum(dim=-1, keepdim=True).",
-            dividing("kept / kept.sum()"),
+            (DIVISION, "kept / kept.sum()"),
         ),
-        Misconception(
-            "sum_over_the_first_dimension",
+        sum_over_the_first_dimension=(
             "Your answer sums over the first dimension, which mixes the texts of a batch. Sum over the vocabulary, "
             "the last dimension: .sum(dim=-1, keepdim=True).",
-            dividing("kept / kept.sum(dim=0, keepdim=True)"),
+            (DIVISION, "kept / kept.sum(dim=0, keepdim=True)"),
         ),
     )

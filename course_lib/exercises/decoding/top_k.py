@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import and_turned_around, integer
+from course_lib.exercises.common import and_turned_around, integer, slips
 from course_lib.exercises.decoding.shared import AFTER_DIE_KATZE, TEN_TOKENS, distributions, divided_wrongly
-from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint
 from course_lib.references import decoding
 
 
@@ -35,7 +33,6 @@ def _top_k_by_ranks(probabilities: Tensor, k: int) -> Tensor:
     return restricted
 
 
-_slip = partial(Edited, _top_k_by_ranks)
 _STAYS = "ranks < k"
 _RETURN = "return restricted"
 
@@ -91,71 +88,60 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         *divided_wrongly(_top_k_by_ranks),
-        Misconception(
-            "least_probable",
-            "Your answer keeps the k least probable tokens. Sort in descending order, or use torch.topk.",
-            _slip(("descending=True", "descending=False")),
-        ),
-        Misconception(
-            "first_in_the_vocabulary",
-            "Your answer keeps the first k tokens of the vocabulary. Keep the k most probable ones, wherever they are.",
-            _slip((_STAYS, "(torch.arange(ranks.shape[-1]) < k).expand_as(ranks)")),
-        ),
-        Misconception(
-            "one_too_few",
-            "Your answer keeps one token fewer than k. Keep the k-th most probable as well: use >=, not >.",
-            _slip((_STAYS, "ranks < k - 1")),
-        ),
-        Misconception(
-            "one_too_many",
-            "Your answer keeps one token more than k. Keep only k.",
-            _slip((_STAYS, "ranks < k + 1")),
-        ),
-        Misconception(
-            "only_the_best",
-            "Your answer keeps only the best token, whatever k is. Use the last value that topk returns as the "
-            "threshold: [..., -1:].",
-            _slip((_STAYS, "ranks < 1")),
-        ),
-        Misconception(
-            "all_but_one_at_most",
-            "Your answer loses the least probable token when k is the vocabulary size or larger. Keep all tokens: "
-            "min(k, probabilities.shape[-1]).",
-            _slip((_STAYS, "ranks < min(k, ranks.shape[-1] - 1)")),
-        ),
-        Misconception(
-            "along_the_first_dimension",
-            "Your answer takes the most probable tokens along the first dimension, which mixes the texts of a batch. "
-            "Use the last dimension, the vocabulary: dim=-1.",
-            _slip(("argsort(dim=-1, ", "argsort(dim=0, "), ("argsort(dim=-1)", "argsort(dim=0)")),
-        ),
-        Misconception(
-            "one_limit_for_all_rows",
-            "Your answer uses the first row's threshold for all rows. Use each row's own: .values[..., -1:].",
-            _slip((_STAYS, "probabilities >= probabilities[ranks < k].reshape(-1, min(k, ranks.shape[-1]))[0].min()")),
-        ),
-        Misconception(
-            "k_of_all_rows_together",
-            "Your answer keeps the k most probable tokens of all rows together. Keep k tokens in each row: topk(k, "
-            "dim=-1), without flatten.",
-            _slip(
+        *slips(
+            _top_k_by_ranks,
+            least_probable=(
+                "Your answer keeps the k least probable tokens. Sort in descending order, or use torch.topk.",
+                ("descending=True", "descending=False"),
+            ),
+            first_in_the_vocabulary=(
+                "Your answer keeps the first k tokens of the vocabulary. Keep the k most probable ones, wherever they "
+                "are.",
+                (_STAYS, "(torch.arange(ranks.shape[-1]) < k).expand_as(ranks)"),
+            ),
+            one_too_few=(
+                "Your answer keeps one token fewer than k. Keep the k-th most probable as well: use >=, not >.",
+                (_STAYS, "ranks < k - 1"),
+            ),
+            one_too_many=("Your answer keeps one token more than k. Keep only k.", (_STAYS, "ranks < k + 1")),
+            only_the_best=(
+                "Your answer keeps only the best token, whatever k is. Use the last value that topk returns as the "
+                "threshold: [..., -1:].",
+                (_STAYS, "ranks < 1"),
+            ),
+            all_but_one_at_most=(
+                "Your answer loses the least probable token when k is the vocabulary size or larger. Keep all tokens: "
+                "min(k, probabilities.shape[-1]).",
+                (_STAYS, "ranks < min(k, ranks.shape[-1] - 1)"),
+            ),
+            along_the_first_dimension=(
+                "Your answer takes the most probable tokens along the first dimension, which mixes the texts of a "
+                "batch. Use the last dimension, the vocabulary: dim=-1.",
+                ("argsort(dim=-1, ", "argsort(dim=0, "),
+                ("argsort(dim=-1)", "argsort(dim=0)"),
+            ),
+            one_limit_for_all_rows=(
+                "Your answer uses the first row's threshold for all rows. Use each row's own: .values[..., -1:].",
+                (_STAYS, "probabilities >= probabilities[ranks < k].reshape(-1, min(k, ranks.shape[-1]))[0].min()"),
+            ),
+            k_of_all_rows_together=(
+                "Your answer keeps the k most probable tokens of all rows together. Keep k tokens in each row: "
+                "topk(k, dim=-1), without flatten.",
                 (
                     "probabilities.argsort(dim=-1, descending=True).argsort(dim=-1)",
                     "probabilities.flatten().argsort(descending=True).argsort().view_as(probabilities)",
-                )
+                ),
             ),
-        ),
-        Misconception(
-            "sorted_order",
-            "Your answer is sorted: token 0 gets the probability of the most probable token. Leave each probability "
-            "at its token's position.",
-            _slip((_RETURN, "return restricted.sort(dim=-1, descending=True).values")),
-        ),
-        Misconception(
-            "only_k_numbers",
-            "Your answer returns only the k probabilities it kept. Return one for every token of the vocabulary, with "
-            "0 for those you drop.",
-            _slip((_RETURN, "return restricted.sort(dim=-1, descending=True).values[..., :k]")),
+            sorted_order=(
+                "Your answer is sorted: token 0 gets the probability of the most probable token. Leave each "
+                "probability at its token's position.",
+                (_RETURN, "return restricted.sort(dim=-1, descending=True).values"),
+            ),
+            only_k_numbers=(
+                "Your answer returns only the k probabilities it kept. Return one for every token of the vocabulary, "
+                "with 0 for those you drop.",
+                (_RETURN, "return restricted.sort(dim=-1, descending=True).values[..., :k]"),
+            ),
         ),
     ),
 )

@@ -8,7 +8,7 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import and_turned_around, integer
+from course_lib.exercises.common import and_turned_around, integer, slips
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.references import die_katze
@@ -59,13 +59,6 @@ def _by_loop(means: Tensor, targets: Tensor) -> Tensor:
     return total / tokens
 
 
-CORRECT = (
-    _weighed,
-    _by_loop,
-    lambda means, targets: (means * targets).nansum() / targets.sum(),
-)
-
-
 EXERCISE = Exercise(
     id="die_katze.accumulated_loss",
     name="accumulated_loss",
@@ -83,7 +76,11 @@ EXERCISE = Exercise(
     reference=die_katze.accumulated_loss,
     cases=and_turned_around(_loss_cases),
     parts={CORE: 2, _EMPTY: 1},
-    correct=CORRECT,
+    correct=(
+        _weighed,
+        _by_loop,
+        lambda means, targets: (means * targets).nansum() / targets.sum(),
+    ),
     steps=("weights",),
     hints=(
         Hint(
@@ -119,31 +116,31 @@ EXERCISE = Exercise(
             "the gradients of one large batch.",
             lambda means, targets: means.nansum(),
         ),
-        Misconception(
-            "not_divided",
-            "Your answer is the sum over all targets, so the gradients grow with the batch. Divide by the number of "
-            "targets.",
-            _slip((" / weights.sum()", "")),
-        ),
-        Misconception(
-            "over_batches",
-            "Your answer divides the sum over all targets by the number of batches. Divide by the number of targets.",
-            _slip(("weights.sum()", "len(means)")),
-        ),
-        Misconception(
-            "over_the_largest",
-            "Your answer divides by the number of targets in the largest batch. Divide by the number in all batches.",
-            _slip(("weights.sum()", "weights.max()")),
-        ),
-        Misconception(
-            "upside_down",
-            "Your answer gives small batches more weight. Weight each mean by its number of targets.",
-            _slip(("targets.to", "(1 / targets.clamp(min=1)).to")),
-        ),
-        Misconception(
-            "squared",
-            "Your answer weights each mean by the squared number of its targets. Multiply by that number once.",
-            _slip(("targets.to", "targets.square().to")),
+        *slips(
+            _weighed,
+            not_divided=(
+                "Your answer is the sum over all targets, so the gradients grow with the batch. Divide by the number "
+                "of targets.",
+                (" / weights.sum()", ""),
+            ),
+            over_batches=(
+                "Your answer divides the sum over all targets by the number of batches. Divide by the number of "
+                "targets.",
+                ("weights.sum()", "len(means)"),
+            ),
+            over_the_largest=(
+                "Your answer divides by the number of targets in the largest batch. Divide by the number in all "
+                "batches.",
+                ("weights.sum()", "weights.max()"),
+            ),
+            upside_down=(
+                "Your answer gives small batches more weight. Weight each mean by its number of targets.",
+                ("targets.to", "(1 / targets.clamp(min=1)).to"),
+            ),
+            squared=(
+                "Your answer weights each mean by the squared number of its targets. Multiply by that number once.",
+                ("targets.to", "targets.square().to"),
+            ),
         ),
         Misconception(
             "largest_batch",

@@ -82,9 +82,6 @@ def _keeping_the_longest_target(lengths: Lengths, max_tokens: int) -> list[list[
     return batches
 
 
-CORRECT = (_one_after_another, _in_numbered_pairs, _keeping_the_longest_target)
-
-
 EXERCISE = Exercise(
     id="die_katze.batches_by_tokens",
     name="batches_by_tokens",
@@ -102,7 +99,7 @@ EXERCISE = Exercise(
     reference=die_katze.batches_by_tokens,
     cases=_batch_cases,
     parts={CORE: 3, _LONG: 1},
-    correct=CORRECT,
+    correct=(_one_after_another, _in_numbered_pairs, _keeping_the_longest_target),
     hints=(
         Hint(
             "idea",

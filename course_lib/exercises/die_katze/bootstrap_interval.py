@@ -10,7 +10,7 @@ import numpy
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, integer
+from course_lib.exercises.common import alike, integer, slips
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Callback, Case, Exercise, Hint, Misconception
 from course_lib.references import die_katze
@@ -89,9 +89,6 @@ def _by_how_often(counts: Tensor, drawn: Tensor, score: Score) -> tuple[float, f
     return float(low), float(high)
 
 
-CORRECT = (_sample_by_sample, _by_sorting, _by_how_often)
-
-
 EXERCISE = Exercise(
     id="die_katze.bootstrap_interval",
     name="bootstrap_interval",
@@ -108,7 +105,7 @@ EXERCISE = Exercise(
     source="Koehn (2004), section 3; Post (2018)",
     reference=die_katze.bootstrap_interval,
     cases=_interval_cases,
-    correct=CORRECT,
+    correct=(_sample_by_sample, _by_sorting, _by_how_often),
     steps=("scores",),
     hints=(
         Hint(
@@ -133,28 +130,27 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "means_of_counts",
-            "Your answer passes the mean counts of a sample to `score`. Pass the sums: they can score differently.",
-            _slip((_SUMS, "counts[sample].double().mean(0)")),
-        ),
-        Misconception(
-            "whole_places",
-            "Your answer picks two of the sorted scores. A quantile may lie between two scores: interpolate linearly, "
-            "as torch.quantile does.",
-            _slip((_QUANTILES, f"numpy.array([sorted(scores)[int(end * len(scores))] for end in ({_ENDS})])")),
-        ),
-        Misconception(
-            "mean_of_sentences",
-            "Your answer averages the scores of single sentences. Add up the counts of a sample first, then score the "
-            "sums once: that is the corpus score.",
-            _slip((f"score({_SUMS})", "sum(map(score, counts[sample])) / len(sample)")),
-        ),
-        Misconception(
-            "not_put_back",
-            "Your answer counts a sentence once even if it was drawn several times. Count it as often as it was "
-            "drawn: that is what makes the samples differ.",
-            _slip(("[sample]", "[sample.unique()]")),
+        *slips(
+            _sample_by_sample,
+            means_of_counts=(
+                "Your answer passes the mean counts of a sample to `score`. Pass the sums: they can score differently.",
+                (_SUMS, "counts[sample].double().mean(0)"),
+            ),
+            whole_places=(
+                "Your answer picks two of the sorted scores. A quantile may lie between two scores: interpolate "
+                "linearly, as torch.quantile does.",
+                (_QUANTILES, f"numpy.array([sorted(scores)[int(end * len(scores))] for end in ({_ENDS})])"),
+            ),
+            mean_of_sentences=(
+                "Your answer averages the scores of single sentences. Add up the counts of a sample first, then score "
+                "the sums once: that is the corpus score.",
+                (f"score({_SUMS})", "sum(map(score, counts[sample])) / len(sample)"),
+            ),
+            not_put_back=(
+                "Your answer counts a sentence once even if it was drawn several times. Count it as often as it was "
+                "drawn: that is what makes the samples differ.",
+                ("[sample]", "[sample.unique()]"),
+            ),
         ),
         Misconception(
             "drawn_ignored",
@@ -176,20 +172,17 @@ EXERCISE = Exercise(
             by_the_deviation=_slip((_QUANTILES, f"({_DEVIATION} * numpy.array([-1.96, 1.96]))"), paired=False),
             one_deviation=_slip((_QUANTILES, f"({_DEVIATION} * numpy.array([-1.0, 1.0]))"), paired=False),
         ),
-        Misconception(
-            "upside_down",
-            "Your answer returns the upper end first. Return (low, high).",
-            _slip((_RETURN, "return high, low")),
-        ),
-        Misconception(
-            "width",
-            "Your answer is the middle of the interval and half its width. Return the two ends.",
-            _slip((_RETURN, "return (low + high) / 2, (high - low) / 2")),
-        ),
-        Misconception(
-            "one_sample_too_few",
-            "Your answer leaves out the last sample. Score every row of `drawn`.",
-            _slip(("in drawn", "in drawn[:-1]")),
+        *slips(
+            _sample_by_sample,
+            upside_down=("Your answer returns the upper end first. Return (low, high).", (_RETURN, "return high, low")),
+            width=(
+                "Your answer is the middle of the interval and half its width. Return the two ends.",
+                (_RETURN, "return (low + high) / 2, (high - low) / 2"),
+            ),
+            one_sample_too_few=(
+                "Your answer leaves out the last sample. Score every row of `drawn`.",
+                ("in drawn", "in drawn[:-1]"),
+            ),
         ),
     ),
 )

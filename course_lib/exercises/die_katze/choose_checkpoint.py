@@ -9,7 +9,7 @@ from itertools import accumulate
 import torch
 from torch import Generator
 
-from course_lib.exercises.common import integer
+from course_lib.exercises.common import integer, slips
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import die_katze
@@ -69,9 +69,6 @@ def _by_running_minimum(losses: Sequence[float], patience: int) -> tuple[int, in
     return losses.index(lowest[-1]), len(losses)
 
 
-CORRECT = (_one_by_one, _with_a_counter, _by_running_minimum)
-
-
 EXERCISE = Exercise(
     id="die_katze.choose_checkpoint",
     name="choose_checkpoint",
@@ -89,7 +86,7 @@ EXERCISE = Exercise(
     source='Prechelt (1998), "Early Stopping - But When?"',
     reference=die_katze.choose_checkpoint,
     cases=_checkpoint_cases,
-    correct=CORRECT,
+    correct=(_one_by_one, _with_a_counter, _by_running_minimum),
     hints=(
         Hint(
             "idea",
@@ -105,17 +102,18 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "never_waits_anew",
-            "Your answer counts all measurements without a new best. Reset the count at a new best: only `patience` "
-            "measurements in a row without one end the run.",
-            _slip((_WAITED, "waited = i + 1 - len(set(accumulate(losses[: i + 1], min)))")),
-        ),
-        Misconception(
-            "latest_of_equals",
-            "Your answer takes the latest of equally good checkpoints, and also resets the count there. Only a "
-            "smaller loss is a new best: <, not <=.",
-            _slip((_BETTER, "loss <= losses[best]")),
+        *slips(
+            _one_by_one,
+            never_waits_anew=(
+                "Your answer counts all measurements without a new best. Reset the count at a new best: only "
+                "`patience` measurements in a row without one end the run.",
+                (_WAITED, "waited = i + 1 - len(set(accumulate(losses[: i + 1], min)))"),
+            ),
+            latest_of_equals=(
+                "Your answer takes the latest of equally good checkpoints, and also resets the count there. Only a "
+                "smaller loss is a new best: <, not <=.",
+                (_BETTER, "loss <= losses[best]"),
+            ),
         ),
         Misconception(
             "hindsight",
@@ -123,54 +121,50 @@ EXERCISE = Exercise(
             "checkpoint that was measured by then.",
             _slip(("return best", "return losses.index(min(losses))"), paired=False),
         ),
-        Misconception(
-            "never_stops",
-            "Your answer never stops before the end of the list. Stop after `patience` measurements in a row without "
-            "a new best.",
-            _slip((_END, "False")),
-        ),
-        Misconception(
-            "one_too_patient",
-            "Your answer waits one measurement longer than `patience`. Stop at the `patience`-th measurement in a "
-            "row without a new best.",
-            _slip((_END, "waited > patience")),
-        ),
-        Misconception(
-            "one_too_hasty",
-            "Your answer stops one measurement too early. Stop at the `patience`-th measurement in a row without a new "
-            "best.",
-            _slip((_END, "waited >= patience - 1")),
-        ),
-        Misconception(
-            "worse_than_the_one_before",
-            "Your answer compares each loss with the previous one. A loss can fall for a while without being a new "
-            "best: count the measurements since the best.",
-            _slip((_WAITED, "waited = next((n for n in range(i) if losses[i - n] < losses[i - n - 1]), i)")),
-        ),
-        Misconception(
-            "last_one_kept",
-            "Your answer keeps the last checkpoint. Keep the one with the smallest loss.",
-            _slip(("return best", "return i")),
-        ),
-        Misconception(
-            "largest_loss",
-            "Your answer treats the largest loss as the best. Smaller is better.",
-            _slip((_BETTER, "loss > losses[best]")),
-        ),
-        Misconception(
-            "counted_from_one",
-            "Your answer counts the checkpoints from 1. Count from 0.",
-            _slip(("return best", "return best + 1")),
-        ),
-        Misconception(
-            "place_of_the_last",
-            "Your second number is the index of the last measurement. Return how many there were, which is one more.",
-            _slip((", i + 1", ", i")),
-        ),
-        Misconception(
-            "swapped",
-            "Your answer has the two numbers swapped. Return the best checkpoint first, then how many were measured.",
-            _slip(("best, i + 1", "i + 1, best")),
+        *slips(
+            _one_by_one,
+            never_stops=(
+                "Your answer never stops before the end of the list. Stop after `patience` measurements in a row "
+                "without a new best.",
+                (_END, "False"),
+            ),
+            one_too_patient=(
+                "Your answer waits one measurement longer than `patience`. Stop at the `patience`-th measurement in a "
+                "row without a new best.",
+                (_END, "waited > patience"),
+            ),
+            one_too_hasty=(
+                "Your answer stops one measurement too early. Stop at the `patience`-th measurement in a row without "
+                "a new best.",
+                (_END, "waited >= patience - 1"),
+            ),
+            worse_than_the_one_before=(
+                "Your answer compares each loss with the previous one. A loss can fall for a while without being a "
+                "new best: count the measurements since the best.",
+                (_WAITED, "waited = next((n for n in range(i) if losses[i - n] < losses[i - n - 1]), i)"),
+            ),
+            last_one_kept=(
+                "Your answer keeps the last checkpoint. Keep the one with the smallest loss.",
+                ("return best", "return i"),
+            ),
+            largest_loss=(
+                "Your answer treats the largest loss as the best. Smaller is better.",
+                (_BETTER, "loss > losses[best]"),
+            ),
+            counted_from_one=(
+                "Your answer counts the checkpoints from 1. Count from 0.",
+                ("return best", "return best + 1"),
+            ),
+            place_of_the_last=(
+                "Your second number is the index of the last measurement. Return how many there were, which is one "
+                "more.",
+                (", i + 1", ", i"),
+            ),
+            swapped=(
+                "Your answer has the two numbers swapped. Return the best checkpoint first, then how many were "
+                "measured.",
+                ("best, i + 1", "i + 1, best"),
+            ),
         ),
     ),
 )

@@ -9,7 +9,7 @@ from functools import partial
 
 from torch import Generator
 
-from course_lib.exercises.common import integer
+from course_lib.exercises.common import integer, slips
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.references import die_katze
@@ -68,9 +68,6 @@ def _in_turn(
     return of_a_step, steps, warmup or 1
 
 
-CORRECT = (_in_four_steps, _in_whole_numbers, _in_turn)
-
-
 EXERCISE = Exercise(
     id="die_katze.plan_run",
     name="plan_run",
@@ -88,7 +85,7 @@ EXERCISE = Exercise(
     reference=die_katze.plan_run,
     cases=_plan_cases,
     parts={CORE: 2, _SHORT: 1},
-    correct=CORRECT,
+    correct=(_in_four_steps, _in_whole_numbers, _in_turn),
     hints=(
         Hint(
             "idea",
@@ -114,74 +111,64 @@ EXERCISE = Exercise(
             _slip(("max(1,", "max(0,")),
             alone=True,
         ),
-        Misconception(
-            "devices_forgotten",
-            "Your answer ignores the devices. Each works on its own batches at the same time, so a step sees "
-            "`devices` times as many tokens.",
-            _slip(_NO_DEVICES),
-        ),
-        Misconception(
-            "accumulation_forgotten",
-            "Your answer ignores accumulation. The weights change only after `accumulate` batches: multiply by that.",
-            _slip(_NO_ACCUMULATION),
-        ),
-        Misconception(
-            "one_batch",
-            "Your step sees only one batch of one device. Multiply by `accumulate` and by `devices`.",
-            _slip(_NO_ACCUMULATION, _NO_DEVICES),
-        ),
-        Misconception(
-            "accumulation_divides",
-            "Your answer divides by `accumulate`. `batch_tokens` is what fits in memory at once; accumulating several "
-            "batches makes a step larger, not smaller.",
-            _slip(("accumulate * devices", "devices // accumulate")),
-        ),
-        Misconception(
-            "added",
-            "Your answer adds `accumulate` and `devices`. Each device accumulates `accumulate` batches: multiply.",
-            _slip(("accumulate * devices", "(accumulate + devices)")),
-        ),
-        Misconception(
-            "leftovers_dropped",
-            "Your number of steps is rounded down, so you never use the last tokens. Round up.",
-            _slip(("math.ceil", "math.floor")),
-        ),
-        Misconception(
-            "one_step_too_many",
-            "Your answer has one step too many when there is no remainder. Round up with math.ceil, which leaves a "
-            "whole number as it is.",
-            _slip(("math.ceil", "1 + math.floor")),
-        ),
-        Misconception(
-            "nearest_step",
-            "Your number of steps is rounded to the nearest whole number. Round up: the remainder needs a step, too.",
-            _slip(("math.ceil", "round")),
-        ),
-        Misconception(
-            "one_epoch",
-            "Your answer plans a single epoch. Multiply the tokens by `epochs`.",
-            _slip(("epochs * tokens", "tokens")),
-        ),
-        Misconception(
-            "whole_epochs",
-            "Your answer rounds the number of epochs down to a whole number. Keep the fraction: half an "
-            "epoch has steps, too.",
-            _slip(("epochs * tokens", "math.floor(epochs) * tokens")),
-        ),
-        Misconception(
-            "warmup_of_an_epoch",
-            "Your warm-up is a share of one epoch's steps. Make it a share of all steps.",
-            _slip((_SHARE, "warmup_ratio * (tokens / of_a_step)")),
-        ),
-        Misconception(
-            "warmup_rounded_up",
-            "Your warm-up is rounded up. Round it down.",
-            _slip(("math.floor(share)", "math.ceil(share)")),
-        ),
-        Misconception(
-            "steps_after_the_warmup",
-            "Your last number is the number of steps after the warm-up. Return the steps of the warm-up itself.",
-            _slip((_SHARE, f"steps - math.floor({_SHARE})")),
+        *slips(
+            _in_four_steps,
+            devices_forgotten=(
+                "Your answer ignores the devices. Each works on its own batches at the same time, so a step sees "
+                "`devices` times as many tokens.",
+                _NO_DEVICES,
+            ),
+            accumulation_forgotten=(
+                "Your answer ignores accumulation. The weights change only after `accumulate` batches: multiply by "
+                "that.",
+                _NO_ACCUMULATION,
+            ),
+            one_batch=(
+                "Your step sees only one batch of one device. Multiply by `accumulate` and by `devices`.",
+                _NO_ACCUMULATION,
+                _NO_DEVICES,
+            ),
+            accumulation_divides=(
+                "Your answer divides by `accumulate`. `batch_tokens` is what fits in memory at once; accumulating "
+                "several batches makes a step larger, not smaller.",
+                ("accumulate * devices", "devices // accumulate"),
+            ),
+            added=(
+                "Your answer adds `accumulate` and `devices`. Each device accumulates `accumulate` batches: multiply.",
+                ("accumulate * devices", "(accumulate + devices)"),
+            ),
+            leftovers_dropped=(
+                "Your number of steps is rounded down, so you never use the last tokens. Round up.",
+                ("math.ceil", "math.floor"),
+            ),
+            one_step_too_many=(
+                "Your answer has one step too many when there is no remainder. Round up with math.ceil, which leaves "
+                "a whole number as it is.",
+                ("math.ceil", "1 + math.floor"),
+            ),
+            nearest_step=(
+                "Your number of steps is rounded to the nearest whole number. Round up: the remainder needs a step, "
+                "too.",
+                ("math.ceil", "round"),
+            ),
+            one_epoch=(
+                "Your answer plans a single epoch. Multiply the tokens by `epochs`.",
+                ("epochs * tokens", "tokens"),
+            ),
+            whole_epochs=(
+                "Your answer rounds the number of epochs down to a whole number. Keep the fraction: half an epoch has "
+                "steps, too.",
+                ("epochs * tokens", "math.floor(epochs) * tokens"),
+            ),
+            warmup_of_an_epoch=(
+                "Your warm-up is a share of one epoch's steps. Make it a share of all steps.",
+                (_SHARE, "warmup_ratio * (tokens / of_a_step)"),
+            ),
+            warmup_rounded_up=("Your warm-up is rounded up. Round it down.", ("math.floor(share)", "math.ceil(share)")),
+            steps_after_the_warmup=(
+                "Your last number is the number of steps after the warm-up. Return the steps of the warm-up itself.",
+                (_SHARE, f"steps - math.floor({_SHARE})"),
+            ),
         ),
     ),
 )

@@ -9,7 +9,7 @@ from itertools import groupby
 
 from torch import Generator
 
-from course_lib.exercises.common import alike, integer
+from course_lib.exercises.common import alike, integer, slips
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import die_katze
@@ -107,9 +107,6 @@ def _by_subtraction(hypothesis: Words, reference: Words) -> str:
     return "short" if said.total() < wanted.total() else "word"
 
 
-CORRECT = (_by_rules, _by_groups, _by_subtraction)
-
-
 EXERCISE = Exercise(
     id="die_katze.sort_error",
     name="sort_error",
@@ -126,7 +123,7 @@ EXERCISE = Exercise(
     source='Vilar et al. (2006), "Error Analysis of Statistical Machine Translation Output"',
     reference=die_katze.sort_error,
     cases=_error_cases,
-    correct=CORRECT,
+    correct=(_by_rules, _by_groups, _by_subtraction),
     hints=(
         Hint(
             "idea",
@@ -165,21 +162,20 @@ EXERCISE = Exercise(
             stems_in_order=_slip((_STEMS, "stems == right_stems")),
             one_letter=_slip(("word[:4]", "word[:1]")),
         ),
-        Misconception(
-            "capitals_ignored",
-            "Your answer ignores case. Compare the words as they are.",
-            _slip(
+        *slips(
+            _by_rules,
+            capitals_ignored=(
+                "Your answer ignores case. Compare the words as they are.",
                 (
                     "stems, right",
                     "said, wanted = ([word.lower() for word in words] for words in (said, wanted))\n    stems, right",
-                )
+                ),
             ),
-        ),
-        Misconception(
-            "no_repetition",
-            'Your answer never says "repeated". Return it if a word of the reference occurs more often in the '
-            "translation.",
-            _slip((f"any({_REPEATED} for word in said)", "False")),
+            no_repetition=(
+                'Your answer never says "repeated". Return it if a word of the reference occurs more often in the '
+                "translation.",
+                (f"any({_REPEATED} for word in said)", "False"),
+            ),
         ),
         *alike(
             'Your answer says "repeated" too often. A repeated word also occurs in the reference, but less often.',

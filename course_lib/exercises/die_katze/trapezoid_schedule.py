@@ -8,7 +8,7 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, integer
+from course_lib.exercises.common import alike, integer, slips
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import die_katze
@@ -54,9 +54,6 @@ def _by_parts(steps: Tensor, total: int, warmup: int, cooldown: int, peak: float
     return torch.where(falling < rising, falling, rising)
 
 
-CORRECT = (_at_once, _by_loop, _by_parts)
-
-
 EXERCISE = Exercise(
     id="die_katze.trapezoid_schedule",
     name="trapezoid_schedule",
@@ -73,7 +70,7 @@ EXERCISE = Exercise(
     source="Zhai et al. (2022), section 3.5",
     reference=die_katze.trapezoid_schedule,
     cases=_trapezoid_cases,
-    correct=CORRECT,
+    correct=(_at_once, _by_loop, _by_parts),
     steps=("shares",),
     hints=(
         Hint(
@@ -83,16 +80,18 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "no_flat_part",
-            "Your answer goes above the peak. Take the smallest of three terms; one of them is 1.",
-            _slip(_UNCUT),
-        ),
-        Misconception(
-            "cut_off_at_one",
-            "Your answer is capped at 1 instead of at the peak. Take the smallest of the three terms, one of which is "
-            "1, then multiply by the peak.",
-            _slip(_UNCUT, ("(peak * share)", "(peak * share).clamp(max=1)")),
+        *slips(
+            _at_once,
+            no_flat_part=(
+                "Your answer goes above the peak. Take the smallest of three terms; one of them is 1.",
+                _UNCUT,
+            ),
+            cut_off_at_one=(
+                "Your answer is capped at 1 instead of at the peak. Take the smallest of the three terms, one of "
+                "which is 1, then multiply by the peak.",
+                _UNCUT,
+                ("(peak * share)", "(peak * share).clamp(max=1)"),
+            ),
         ),
         Misconception(
             "never_below_the_peak",
@@ -100,20 +99,17 @@ EXERCISE = Exercise(
             "clamp(max=1), not clamp(min=1).",
             _slip((_ROOF, ".clamp(min=1)"), paired=False),
         ),
-        Misconception(
-            "no_cooldown",
-            "Your answer never decays. The third of the three terms is (total + 1 - step) / cooldown.",
-            _slip((_LOWER, "rising")),
-        ),
-        Misconception(
-            "no_warmup",
-            "Your answer starts at the peak. One of the three terms is step / warmup.",
-            _slip((_LOWER, "falling")),
-        ),
-        Misconception(
-            "largest",
-            "Your answer takes the larger of the rising and the falling line. Take the smaller one.",
-            _slip((_LOWER, "torch.maximum(rising, falling)")),
+        *slips(
+            _at_once,
+            no_cooldown=(
+                "Your answer never decays. The third of the three terms is (total + 1 - step) / cooldown.",
+                (_LOWER, "rising"),
+            ),
+            no_warmup=("Your answer starts at the peak. One of the three terms is step / warmup.", (_LOWER, "falling")),
+            largest=(
+                "Your answer takes the larger of the rising and the falling line. Take the smaller one.",
+                (_LOWER, "torch.maximum(rising, falling)"),
+            ),
         ),
         Misconception(
             "product",
@@ -126,16 +122,17 @@ EXERCISE = Exercise(
             last_step_wasted=_slip(("total + 1 -", "total -")),
             last_step_wasted_and_a_steeper_fall=_slip(("total + 1 -", "total -"), ("/ cooldown", "/ (cooldown - 1)")),
         ),
-        Misconception(
-            "first_step_wasted",
-            "Your answer is 0 at the first step, so the model learns nothing from it. Steps count from 1: use "
-            "step / warmup.",
-            _slip(("numbers / warmup", "(numbers - 1) / warmup")),
-        ),
-        Misconception(
-            "over_the_whole_run",
-            "Your answer decays over the whole run. Divide by `cooldown`, the number of steps in the decay.",
-            _slip(("/ cooldown", "/ total")),
+        *slips(
+            _at_once,
+            first_step_wasted=(
+                "Your answer is 0 at the first step, so the model learns nothing from it. Steps count from 1: use "
+                "step / warmup.",
+                ("numbers / warmup", "(numbers - 1) / warmup"),
+            ),
+            over_the_whole_run=(
+                "Your answer decays over the whole run. Divide by `cooldown`, the number of steps in the decay.",
+                ("/ cooldown", "/ total"),
+            ),
         ),
         Misconception(
             "slopes_swapped",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import numpy
 import torch
@@ -44,7 +43,6 @@ def _adam(weight: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: 
     return weight - down, new_mean, new_square
 
 
-_slips = partial(slips, _adam)
 _BY = "1 - b1**step, 1 - b2**step"
 _STATE = "new_mean, new_square"
 
@@ -67,9 +65,6 @@ def _adam_in_numpy(weight: Tensor, gradient: Tensor, mean: Tensor, square: Tenso
     return new, first, second
 
 
-CORRECT = (_adam, _adam_in_place, _adam_in_numpy)
-
-
 EXERCISE = Exercise(
     id="encoder_decoder.adam_update",
     name="adam_update",
@@ -86,7 +81,7 @@ EXERCISE = Exercise(
     source="Kingma and Ba (2015), algorithm 1; Vaswani et al. (2017), section 5.3; S4, the optimizer",
     reference=encoder_decoder.adam_update,
     cases=and_turned_around(_adam_cases),
-    correct=CORRECT,
+    correct=(_adam, _adam_in_place, _adam_in_numpy),
     forbidden=(ADAM,),
     steps=("corrected_mean", "corrected_square"),
     hints=(
@@ -113,7 +108,8 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        *_slips(
+        *slips(
+            _adam,
             not_corrected=(
                 "Your answer leaves out the correction, but in the first steps both means are still close to 0. "
                 "Divide them by 1 - β^step first.",

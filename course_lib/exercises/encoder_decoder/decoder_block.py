@@ -94,8 +94,6 @@ class _BlockSentenceBySentence(DecoderBlock):
         return torch.cat(rows)
 
 
-CORRECT = (_BlockLineByLine, _BlockInALoop, _BlockSentenceBySentence)
-
 _slip, _slips = partial(Edited, _BlockLineByLine), partial(slips, _BlockLineByLine)
 _slip_alone = partial(_slip, paired=False)
 
@@ -128,7 +126,7 @@ EXERCISE = Exercise(
     source="S2, T-ED; S4, the decoder; Vaswani et al. (2017), section 3.1",
     reference=DecoderBlock,
     cases=and_turned_around(_block_cases),
-    correct=CORRECT,
+    correct=(_BlockLineByLine, _BlockInALoop, _BlockSentenceBySentence),
     steps=("attended", "crossed"),
     hints=(
         Hint(

@@ -113,9 +113,6 @@ def _joined_token_by_token(source: Tensor, target: Tensor, *parts: Any) -> Tenso
     return torch.stack(rows, dim=1)
 
 
-CORRECT = (_joined, _joined_sentence_by_sentence, _joined_token_by_token)
-
-
 EXERCISE = Exercise(
     id="encoder_decoder.encode_and_decode",
     name="encode_and_decode",
@@ -134,7 +131,7 @@ EXERCISE = Exercise(
     source="S2, T-ED; S4, encoder and decoder; Vaswani et al. (2017), figure 1",
     reference=encoder_decoder.encode_and_decode,
     cases=_forward_cases,
-    correct=CORRECT,
+    correct=(_joined, _joined_sentence_by_sentence, _joined_token_by_token),
     steps=("memory",),
     hints=(
         Hint(

@@ -53,7 +53,6 @@ def _smoothed(logits: Tensor, targets: Tensor, smoothing: float) -> Tensor:
 
 
 _slip = partial(Edited, _smoothed)
-_slips = partial(slips, _smoothed)
 _SHARE, _RIGHT = "smoothing / (size - 1)", "1 - smoothing)"
 
 
@@ -71,9 +70,6 @@ def _smoothed_by_parts(logits: Tensor, targets: Tensor, smoothing: float) -> Ten
 
 
 _OTHERS_DETACHED = Edited(_smoothed_by_parts, ("each * others", "each * others.detach()"))
-
-CORRECT = (_smoothed, _smoothed_by_parts, _smoothed_by_torch)
-
 
 EXERCISE = Exercise(
     id="encoder_decoder.label_smoothing",
@@ -93,7 +89,7 @@ EXERCISE = Exercise(
     source="S4, label smoothing; Vaswani et al. (2017), section 5.4",
     reference=encoder_decoder.label_smoothing,
     cases=and_turned_around(_smoothing_cases),
-    correct=CORRECT,
+    correct=(_smoothed, _smoothed_by_parts, _smoothed_by_torch),
     hints=(
         Hint(
             "idea",
@@ -118,7 +114,8 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        *_slips(
+        *slips(
+            _smoothed,
             torchs_variant=(
                 "Your answer is torch's variant, label_smoothing=, which shares the mass among all tokens, including "
                 "the right one. Give each of the others smoothing / (V - 1), and the right one 1 - smoothing.",

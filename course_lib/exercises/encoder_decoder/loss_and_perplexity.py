@@ -68,8 +68,6 @@ def _loss_by_sentences(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]
     return summed / tokens, (summed / tokens).exp()
 
 
-CORRECT = (_loss, _loss_by_cross_entropy, _loss_by_sentences)
-
 _slips = partial(slips, _loss)
 _PICKED, _MEAN = "log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)", "picked[real].mean()"
 _EXP = "return loss, loss.exp()"
@@ -93,7 +91,7 @@ EXERCISE = Exercise(
     source="S1, teacher forcing and evaluating generation; S4, the chain rule",
     reference=encoder_decoder.loss_and_perplexity,
     cases=_loss_cases,
-    correct=CORRECT,
+    correct=(_loss, _loss_by_cross_entropy, _loss_by_sentences),
     steps=("log_p", "right", "loss"),
     hints=(
         Hint(

@@ -91,8 +91,6 @@ def _sampled_into_a_tensor(step: Step, state: Tensor, target: Tensor, drawn: Ten
     return torch.cat(scores, dim=1)
 
 
-CORRECT = (_sampled, _sampled_sentence_by_sentence, _sampled_into_a_tensor)
-
 _slips = partial(slips, _sampled)
 _slip_alone = partial(Edited, _sampled, paired=False)
 _CHOICE = "torch.where(drawn[:, n] < share, own, right)"
@@ -115,7 +113,7 @@ EXERCISE = Exercise(
     source="Bengio et al. (2015), section 2.4; S4, the decoder in training",
     reference=encoder_decoder.scheduled_sampling,
     cases=_sampling_cases,
-    correct=CORRECT,
+    correct=(_sampled, _sampled_sentence_by_sentence, _sampled_into_a_tensor),
     steps=("scores", "token"),
     hints=(
         Hint(

@@ -70,9 +70,6 @@ def _shifted_by_unfold(target: Tensor) -> tuple[Tensor, Tensor]:
     return read.contiguous(), targets.contiguous()
 
 
-CORRECT = (_shifted_by_pairs, _shifted_by_unfold, lambda target: (target.roll(1, 1)[:, 1:], target.roll(-1, 1)[:, :-1]))
-
-
 EXERCISE = Exercise(
     id="encoder_decoder.shift_right",
     name="shift_right",
@@ -89,7 +86,11 @@ EXERCISE = Exercise(
     source="S2, masked training; S4, outputs shifted right",
     reference=losses.shift_right,
     cases=_shift_cases,
-    correct=CORRECT,
+    correct=(
+        _shifted_by_pairs,
+        _shifted_by_unfold,
+        lambda target: (target.roll(1, 1)[:, 1:], target.roll(-1, 1)[:, :-1]),
+    ),
     hints=(
         Hint(
             "idea",

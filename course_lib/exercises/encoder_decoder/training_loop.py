@@ -63,7 +63,6 @@ def _trained(W: Tensor, b: Tensor, batches: Batches, rate: float, clip: float) -
 
 
 _slip = partial(Edited, _trained)
-_slips = partial(slips, _trained)
 _RESET = "W.grad, b.grad = torch.zeros_like(W), torch.zeros_like(b)"
 _CLIPPED = "factor * W.grad, factor * b.grad"
 _NORM = "torch.cat([W.grad.flatten(), b.grad]).norm()"
@@ -94,9 +93,6 @@ def _trained_in_double(W: Tensor, b: Tensor, batches: Batches, rate: float, clip
     return both[:-1].to(W.dtype), both[-1].to(W.dtype), torch.stack(losses).to(W.dtype)
 
 
-CORRECT = (_trained, _trained_by_torch, _trained_in_double)
-
-
 EXERCISE = Exercise(
     id="encoder_decoder.training_loop",
     name="training_loop",
@@ -115,7 +111,7 @@ EXERCISE = Exercise(
     source="S3, a better training wrapper; Pascanu et al. (2013), algorithm 1",
     reference=encoder_decoder.training_loop,
     cases=and_turned_around(_loop_cases),
-    correct=CORRECT,
+    correct=(_trained, _trained_by_torch, _trained_in_double),
     hints=(
         Hint(
             "idea",
@@ -167,7 +163,8 @@ EXERCISE = Exercise(
             bias_not_trained=_slip(("b -= rate * of_b", "pass")),
             nothing_learned=_slip(("clip / float(norm)", "0.0"), paired=False),
         ),
-        *_slips(
+        *slips(
+            _trained,
             not_clipped=(
                 "Your answer doesn't clip the gradients between backward() and the step. Clip them exactly there.",
                 (_CLIPPED, "W.grad, b.grad"),

@@ -46,13 +46,6 @@ def _rates_by_where(steps: Tensor, d_model: int, warmup: int) -> Tensor:
     return torch.where(steps < warmup, rising, 1 / torch.sqrt(steps * d_model))
 
 
-CORRECT = (
-    _scheduled,
-    _rates_by_where,
-    lambda steps, d_model, warmup: torch.rsqrt(torch.max(steps, warmup**3 / steps**2) * d_model),
-)
-
-
 EXERCISE = Exercise(
     id="encoder_decoder.warmup_schedule",
     name="warmup_schedule",
@@ -69,7 +62,11 @@ EXERCISE = Exercise(
     source="Vaswani et al. (2017), section 5.3; S4, the transformer's optimizer",
     reference=encoder_decoder.warmup_schedule,
     cases=_schedule_cases,
-    correct=CORRECT,
+    correct=(
+        _scheduled,
+        _rates_by_where,
+        lambda steps, d_model, warmup: torch.rsqrt(torch.max(steps, warmup**3 / steps**2) * d_model),
+    ),
     hints=(
         Hint(
             "idea",

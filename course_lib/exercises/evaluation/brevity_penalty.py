@@ -9,7 +9,7 @@ from functools import partial
 import torch
 from torch import Generator
 
-from course_lib.exercises.common import integer
+from course_lib.exercises.common import integer, slips
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.judging.ready_made import METRICS
@@ -148,36 +148,31 @@ EXERCISE = Exercise(
             "Your answer is the ratio of the lengths. For a shorter hypothesis, return exp(1 - r/c).",
             _slip((_EXP, "c / r"), paired=False),
         ),
-        Misconception(
-            "one_forgotten",
-            "Your exponent lacks the 1: exp(-r/c) is below 0.37 even when a single word is missing. Use 1 - r/c.",
-            _slip((_EXPONENT, "-r / c")),
-        ),
-        Misconception(
-            "not_exponential",
-            "Your answer returns the exponent, which is negative where the hypothesis is shorter. Take exp of it.",
-            _slip((_EXP, "exponent")),
-        ),
-        Misconception(
-            "sign_of_the_exponent",
-            "Your exponent has the wrong sign, so a short hypothesis gets more than 1. Use 1 - r/c, which is negative.",
-            _slip((_EXPONENT, "r / c - 1")),
-        ),
-        Misconception(
-            "whole_numbers",
-            "Your answer divides with //, which drops the decimals. Use /.",
-            _slip(("r / c", "r // c")),
-        ),
-        Misconception(
-            "brackets",
-            "Your exponent is (1 - r) / c. Divide only r by c: 1 - r / c, without parentheses.",
-            _slip((_EXPONENT, "(1 - r) / c")),
-        ),
-        Misconception(
-            "over_the_reference",
-            "Your exponent divides the missing words by the reference's length, (c - r) / r. Divide by the "
-            "hypothesis's length: 1 - r/c is (c - r) / c.",
-            _slip((_EXPONENT, "(c - r) / r")),
+        *slips(
+            _penalty_case_by_case,
+            one_forgotten=(
+                "Your exponent lacks the 1: exp(-r/c) is below 0.37 even when a single word is missing. Use 1 - r/c.",
+                (_EXPONENT, "-r / c"),
+            ),
+            not_exponential=(
+                "Your answer returns the exponent, which is negative where the hypothesis is shorter. Take exp of it.",
+                (_EXP, "exponent"),
+            ),
+            sign_of_the_exponent=(
+                "Your exponent has the wrong sign, so a short hypothesis gets more than 1. Use 1 - r/c, which is "
+                "negative.",
+                (_EXPONENT, "r / c - 1"),
+            ),
+            whole_numbers=("Your answer divides with //, which drops the decimals. Use /.", ("r / c", "r // c")),
+            brackets=(
+                "Your exponent is (1 - r) / c. Divide only r by c: 1 - r / c, without parentheses.",
+                (_EXPONENT, "(1 - r) / c"),
+            ),
+            over_the_reference=(
+                "Your exponent divides the missing words by the reference's length, (c - r) / r. Divide by the "
+                "hypothesis's length: 1 - r/c is (c - r) / c.",
+                (_EXPONENT, "(c - r) / r"),
+            ),
         ),
         Misconception(
             "too_long_punished",

@@ -8,10 +8,10 @@ from functools import partial
 import torch
 from torch import Generator
 
-from course_lib.exercises.common import integer, sizes
+from course_lib.exercises.common import integer, sizes, slips
 from course_lib.exercises.evaluation.shared import in_percent
 from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint
 from course_lib.judging.ready_made import METRICS
 from course_lib.references import evaluation
 
@@ -85,66 +85,63 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "passed_over",
-            "Your answer leaves out sentences without n-grams. Count them with a precision of 0.",
-            _slip(
+        *slips(
+            _averages_of_shares,
+            alone=True,
+            passed_over=(
+                "Your answer leaves out sentences without n-grams. Count them with a precision of 0.",
                 ("if of else 0.0 for one, of in pairs", "for one, of in pairs if of"),
                 ("len(shares)", "(len(shares) or 1)"),
             ),
-            alone=True,
+            one_for_nothing=(
+                "Your answer gives a sentence without n-grams a precision of 1. Give it 0.",
+                ("of else 0.0", "of else 1.0"),
+                ("sum(total) else 0.0", "sum(total) else 1.0"),
+            ),
+            nan_for_nothing=(
+                "Your answer is NaN if a sentence has no n-grams. Give it a precision of 0.",
+                ("of else 0.0", "of else float('nan')"),
+                ("sum(total) else 0.0", "sum(total) else float('nan')"),
+            ),
         ),
-        Misconception(
-            "one_for_nothing",
-            "Your answer gives a sentence without n-grams a precision of 1. Give it 0.",
-            _slip(("of else 0.0", "of else 1.0"), ("sum(total) else 0.0", "sum(total) else 1.0")),
-            alone=True,
-        ),
-        Misconception(
-            "nan_for_nothing",
-            "Your answer is NaN if a sentence has no n-grams. Give it a precision of 0.",
-            _slip(("of else 0.0", "of else float('nan')"), ("sum(total) else 0.0", "sum(total) else float('nan')")),
-            alone=True,
-        ),
-        Misconception(
-            "swapped",
-            "Your answer has the two averages swapped. Micro divides the summed counts of the corpus; macro averages "
-            "over the sentences.",
-            _slip((_RETURN, "return macro, micro")),
-        ),
-        Misconception(
-            "micro_twice",
-            "Your second number is also the micro average. A mean weighted by length gives the micro average. Macro "
-            "is the unweighted mean of the sentences' precisions.",
-            _slip(("sum(shares) / len(shares)", "micro")),
-        ),
-        Misconception(
-            "macro_twice",
-            "Your first number is also the macro average. Micro divides once: the sum of the matches by the sum of "
-            "the totals.",
-            _slip((_RETURN, "return macro, macro")),
-        ),
-        Misconception(
-            "micro_over_sentences",
-            "Your micro average divides by the number of sentences. Divide by the number of n-grams, the sum of all "
-            "totals.",
-            _slip(("/ sum(total)", "/ len(pairs)")),
+        *slips(
+            _averages_of_shares,
+            swapped=(
+                "Your answer has the two averages swapped. Micro divides the summed counts of the corpus; macro "
+                "averages over the sentences.",
+                (_RETURN, "return macro, micro"),
+            ),
+            micro_twice=(
+                "Your second number is also the micro average. A mean weighted by length gives the micro average. "
+                "Macro is the unweighted mean of the sentences' precisions.",
+                ("sum(shares) / len(shares)", "micro"),
+            ),
+            macro_twice=(
+                "Your first number is also the macro average. Micro divides once: the sum of the matches by the sum "
+                "of the totals.",
+                (_RETURN, "return macro, macro"),
+            ),
+            micro_over_sentences=(
+                "Your micro average divides by the number of sentences. Divide by the number of n-grams, the sum of "
+                "all totals.",
+                ("/ sum(total)", "/ len(pairs)"),
+            ),
         ),
         in_percent("shares from 0 to 1", _slip((_RETURN, "return 100 * micro, 100 * macro"))),
-        Misconception(
-            "macro_over_ngrams",
-            "Your macro average divides by the number of n-grams. Divide by the number of sentences.",
-            _slip(("len(shares)", "(sum(total) or 1)")),
-        ),
-        Misconception(
-            "wrong_sentences_left_out",
-            "Your macro average leaves out sentences without a match. Count them with a precision of 0.",
-            _slip(("len(shares)", "max(1, sum(share > 0 for share in shares))")),
-        ),
-        Misconception(
-            "last_sentence_left_out",
-            "Your answer leaves out the last sentence. Count it like all the others.",
-            _slip(("pairs = ", "matched, total = matched[:-1], total[:-1]\n    pairs = ")),
+        *slips(
+            _averages_of_shares,
+            macro_over_ngrams=(
+                "Your macro average divides by the number of n-grams. Divide by the number of sentences.",
+                ("len(shares)", "(sum(total) or 1)"),
+            ),
+            wrong_sentences_left_out=(
+                "Your macro average leaves out sentences without a match. Count them with a precision of 0.",
+                ("len(shares)", "max(1, sum(share > 0 for share in shares))"),
+            ),
+            last_sentence_left_out=(
+                "Your answer leaves out the last sentence. Count it like all the others.",
+                ("pairs = ", "matched, total = matched[:-1], total[:-1]\n    pairs = "),
+            ),
         ),
     ),
     forbidden=(METRICS,),

@@ -46,13 +46,6 @@ def _prediction_in_place(honest: Tensor) -> Tensor:
     return losses
 
 
-CORRECT = (
-    _prediction_in_place,
-    lambda honest: F.pad(honest[..., -1:], (honest.shape[-1] - 1, 0)),
-    lambda honest: torch.where(torch.arange(honest.shape[-1]) == honest.shape[-1] - 1, honest, 0.0),
-)
-
-
 EXERCISE = Exercise(
     id="gpt.loss_without_mask",
     name="loss_without_mask",
@@ -71,7 +64,11 @@ EXERCISE = Exercise(
     reference=gpt.loss_without_mask,
     cases=and_turned_around(predicted(_prediction_cases)),
     # A prediction has nothing to overflow or to differentiate: the mistakes are other predictions.
-    correct=CORRECT,
+    correct=(
+        _prediction_in_place,
+        lambda honest: F.pad(honest[..., -1:], (honest.shape[-1] - 1, 0)),
+        lambda honest: torch.where(torch.arange(honest.shape[-1]) == honest.shape[-1] - 1, honest, 0.0),
+    ),
     hints=(
         Hint(
             "idea",

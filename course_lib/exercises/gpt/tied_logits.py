@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import Kind, and_turned_around, kinds
-from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import Kind, and_turned_around, kinds, slips
+from course_lib.judging.exercise import Case, Exercise, Hint
 from course_lib.references import gpt
 
 
@@ -34,16 +32,8 @@ def _by_product(states: Tensor, embedding: Tensor) -> Tensor:
     return logits
 
 
-_slip = partial(Edited, _by_product)
 _PRODUCT, _ROWS, _RETURN = "states @ embedding.T", "embedding.T", "return logits"
 _STATES_DETACHED, _ROWS_DETACHED = ("states @", "states.detach() @"), (_ROWS, "embedding.detach().T")
-
-
-CORRECT = (
-    _by_product,
-    F.linear,
-    lambda states, embedding: torch.einsum("...d,vd->...v", states, embedding),
-)
 
 
 EXERCISE = Exercise(
@@ -62,7 +52,11 @@ EXERCISE = Exercise(
     source="S0, P(w given context) = softmax(W h); Press and Wolf (2017)",
     reference=gpt.tied_logits,
     cases=and_turned_around(_logits_cases),
-    correct=CORRECT,
+    correct=(
+        _by_product,
+        F.linear,
+        lambda states, embedding: torch.einsum("...d,vd->...v", states, embedding),
+    ),
     hints=(
         Hint(
             "idea",
@@ -71,91 +65,80 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "softmax_taken",
-            "Your answer returns probabilities. Logits are the scores before the softmax: return W h.",
-            _slip((_RETURN, "return logits.softmax(dim=-1)")),
-        ),
-        Misconception(
-            "log_softmax_taken",
-            "Your answer returns log-probabilities. Logits are the scores before the softmax: return W h.",
-            _slip((_RETURN, "return logits.log_softmax(dim=-1)")),
-        ),
-        Misconception(
-            "softmax_over_the_first_dimension",
-            "Your answer takes a softmax over the first dimension. Logits are the scores before any softmax: return "
-            "W h.",
-            _slip((_RETURN, "return logits.softmax(dim=0)")),
-        ),
-        Misconception(
-            "scaled",
-            "Your answer divides by √d_model, as attention does. The output layer doesn't scale: return W h.",
-            _slip((_ROWS, "embedding.T / states.shape[-1] ** 0.5")),
-        ),
-        Misconception(
-            "cosine",
-            "Your answer divides by both lengths, which gives the cosine. A longer embedding makes a token more "
-            "probable everywhere, and the model uses that. Take the plain dot product.",
-            _slip((_PRODUCT, "F.normalize(states, dim=-1) @ F.normalize(embedding, dim=-1).T")),
-        ),
-        Misconception(
-            "embeddings_normalised",
-            "Your answer normalizes the embeddings to length 1. A longer embedding makes a token more probable "
-            "everywhere, and the model uses that. Use the rows as they are.",
-            _slip((_ROWS, "F.normalize(embedding, dim=-1).T")),
-        ),
-        Misconception(
-            "distance",
-            "Your answer scores tokens by the negative distance between embedding and state. Take their dot product "
-            "instead.",
-            _slip((_PRODUCT, "-(states.unsqueeze(-2) - embedding).norm(dim=-1)")),
-        ),
-        Misconception(
-            "view_for_transpose",
-            "Your answer reshapes the embedding to [d_model, vocab_size], which scrambles its rows. Transpose it: "
-            "embedding.T.",
-            _slip((_ROWS, "embedding.reshape(states.shape[-1], -1)")),
-        ),
-        Misconception(
-            "words_as_rows",
-            "Your answer is transposed, [..., vocab_size, tokens]. Each state has a row of scores: states @ "
-            "embedding.T.",
-            _slip((_PRODUCT, "embedding @ states.mT")),
-        ),
-        Misconception(
-            "reshaped_back",
-            "Your answer reshapes embedding @ states.mT, which mixes the scores of different states. Swap the two "
-            "dimensions, or multiply states @ embedding.T.",
-            _slip((_PRODUCT, "(embedding @ states.mT).reshape(*states.shape[:-1], len(embedding))")),
-        ),
-        Misconception(
-            "most_probable_word",
-            "Your answer returns the id of the best token. Return the scores of all tokens.",
-            _slip((_RETURN, "return logits.argmax(dim=-1)")),
-        ),
-        Misconception(
-            "largest_subtracted",
-            "Your answer subtracts the largest score of each row, as a stable softmax does. Return the scores "
-            "themselves, W h.",
-            _slip((_RETURN, "return logits - logits.amax(dim=-1, keepdim=True)")),
-        ),
-        Misconception(
-            "embedding_detached",
-            "No gradient reaches `embedding`: your answer uses a copy of its values (.detach(), .data, torch.tensor, "
-            "nn.Parameter(...)). Tied means that both uses train the same matrix.",
-            _slip(_ROWS_DETACHED),
-        ),
-        Misconception(
-            "states_detached",
-            "No gradient reaches `states` (.detach(), .data, numpy), so the layers below cannot learn. Use them "
-            "directly.",
-            _slip(_STATES_DETACHED),
-        ),
-        Misconception(
-            "no_gradients",
-            "No gradient reaches the states or the embedding, so the model cannot learn: you compute outside torch "
-            "(.detach(), numpy, no_grad). Use torch operations throughout.",
-            _slip(_STATES_DETACHED, _ROWS_DETACHED),
+        *slips(
+            _by_product,
+            softmax_taken=(
+                "Your answer returns probabilities. Logits are the scores before the softmax: return W h.",
+                (_RETURN, "return logits.softmax(dim=-1)"),
+            ),
+            log_softmax_taken=(
+                "Your answer returns log-probabilities. Logits are the scores before the softmax: return W h.",
+                (_RETURN, "return logits.log_softmax(dim=-1)"),
+            ),
+            softmax_over_the_first_dimension=(
+                "Your answer takes a softmax over the first dimension. Logits are the scores before any softmax: "
+                "return W h.",
+                (_RETURN, "return logits.softmax(dim=0)"),
+            ),
+            scaled=(
+                "Your answer divides by √d_model, as attention does. The output layer doesn't scale: return W h.",
+                (_ROWS, "embedding.T / states.shape[-1] ** 0.5"),
+            ),
+            cosine=(
+                "Your answer divides by both lengths, which gives the cosine. A longer embedding makes a token more "
+                "probable everywhere, and the model uses that. Take the plain dot product.",
+                (_PRODUCT, "F.normalize(states, dim=-1) @ F.normalize(embedding, dim=-1).T"),
+            ),
+            embeddings_normalised=(
+                "Your answer normalizes the embeddings to length 1. A longer embedding makes a token more probable "
+                "everywhere, and the model uses that. Use the rows as they are.",
+                (_ROWS, "F.normalize(embedding, dim=-1).T"),
+            ),
+            distance=(
+                "Your answer scores tokens by the negative distance between embedding and state. Take their dot "
+                "product instead.",
+                (_PRODUCT, "-(states.unsqueeze(-2) - embedding).norm(dim=-1)"),
+            ),
+            view_for_transpose=(
+                "Your answer reshapes the embedding to [d_model, vocab_size], which scrambles its rows. Transpose it: "
+                "embedding.T.",
+                (_ROWS, "embedding.reshape(states.shape[-1], -1)"),
+            ),
+            words_as_rows=(
+                "Your answer is transposed, [..., vocab_size, tokens]. Each state has a row of scores: states @ "
+                "embedding.T.",
+                (_PRODUCT, "embedding @ states.mT"),
+            ),
+            reshaped_back=(
+                "Your answer reshapes embedding @ states.mT, which mixes the scores of different states. Swap the two "
+                "dimensions, or multiply states @ embedding.T.",
+                (_PRODUCT, "(embedding @ states.mT).reshape(*states.shape[:-1], len(embedding))"),
+            ),
+            most_probable_word=(
+                "Your answer returns the id of the best token. Return the scores of all tokens.",
+                (_RETURN, "return logits.argmax(dim=-1)"),
+            ),
+            largest_subtracted=(
+                "Your answer subtracts the largest score of each row, as a stable softmax does. Return the scores "
+                "themselves, W h.",
+                (_RETURN, "return logits - logits.amax(dim=-1, keepdim=True)"),
+            ),
+            embedding_detached=(
+                "No gradient reaches `embedding`: your answer uses a copy of its values (.detach(), .data, "
+                "torch.tensor, nn.Parameter(...)). Tied means that both uses train the same matrix.",
+                _ROWS_DETACHED,
+            ),
+            states_detached=(
+                "No gradient reaches `states` (.detach(), .data, numpy), so the layers below cannot learn. Use them "
+                "directly.",
+                _STATES_DETACHED,
+            ),
+            no_gradients=(
+                "No gradient reaches the states or the embedding, so the model cannot learn: you compute outside "
+                "torch (.detach(), numpy, no_grad). Use torch operations throughout.",
+                _STATES_DETACHED,
+                _ROWS_DETACHED,
+            ),
         ),
     ),
 )

@@ -8,7 +8,7 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import integer
+from course_lib.exercises.common import integer, slips
 from course_lib.exercises.gpt.shared import SENTENCES, random_ids
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
@@ -57,9 +57,6 @@ def _by_unfolding(stream: Tensor, starts: Tensor, context_length: int) -> tuple[
     return windows[:, :-1], windows[:, 1:]
 
 
-CORRECT = (_by_places, _by_slices, _by_unfolding)
-
-
 EXERCISE = Exercise(
     id="gpt.training_windows",
     name="training_windows",
@@ -77,7 +74,7 @@ EXERCISE = Exercise(
     source="S0, training transformer language models",
     reference=gpt.training_windows,
     cases=_window_cases,
-    correct=CORRECT,
+    correct=(_by_places, _by_slices, _by_unfolding),
     hints=(
         Hint(
             "idea",
@@ -86,43 +83,40 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "swapped",
-            "Your answer swaps inputs and targets. Return the tokens to read first, and the tokens to predict second.",
-            _slip(("inputs, targets =", "targets, inputs =")),
-        ),
-        Misconception(
-            "not_shifted",
-            "Your targets equal your inputs, so the model would learn to repeat what it reads. The target at each "
-            "position is the next token of the stream.",
-            _slip((_AT, "(positions, positions)")),
-        ),
-        Misconception(
-            "not_shifted_without_the_first",
-            "Your targets equal your inputs, and both begin one token after the start. Begin the inputs at the start "
-            "itself.",
-            _slip((_AT, "(positions + 1, positions + 1)")),
-        ),
-        Misconception(
-            "the_word_before",
-            "Your targets are the previous tokens. The target at each position is the next token of the stream.",
-            _slip((_AT, "(positions, positions - 1)")),
-        ),
-        Misconception(
-            "shifted_by_two",
-            "Your targets are two tokens ahead of the inputs. The target of each token is the next one.",
-            _slip((_AT, "(positions, positions + 2)")),
-        ),
-        Misconception(
-            "begun_late",
-            "Your windows begin one token late. A window's first input is the token at its start.",
-            _slip((_AT, "(positions + 1, positions + 2)")),
-        ),
-        Misconception(
-            "one_word_short",
-            "Your windows have context_length - 1 tokens: you cut context_length tokens, and the shift removes one. "
-            "Cut context_length + 1.",
-            _slip((_COUNT, "(context_length - 1)")),
+        *slips(
+            _by_places,
+            swapped=(
+                "Your answer swaps inputs and targets. Return the tokens to read first, and the tokens to predict "
+                "second.",
+                ("inputs, targets =", "targets, inputs ="),
+            ),
+            not_shifted=(
+                "Your targets equal your inputs, so the model would learn to repeat what it reads. The target at each "
+                "position is the next token of the stream.",
+                (_AT, "(positions, positions)"),
+            ),
+            not_shifted_without_the_first=(
+                "Your targets equal your inputs, and both begin one token after the start. Begin the inputs at the "
+                "start itself.",
+                (_AT, "(positions + 1, positions + 1)"),
+            ),
+            the_word_before=(
+                "Your targets are the previous tokens. The target at each position is the next token of the stream.",
+                (_AT, "(positions, positions - 1)"),
+            ),
+            shifted_by_two=(
+                "Your targets are two tokens ahead of the inputs. The target of each token is the next one.",
+                (_AT, "(positions, positions + 2)"),
+            ),
+            begun_late=(
+                "Your windows begin one token late. A window's first input is the token at its start.",
+                (_AT, "(positions + 1, positions + 2)"),
+            ),
+            one_word_short=(
+                "Your windows have context_length - 1 tokens: you cut context_length tokens, and the shift removes "
+                "one. Cut context_length + 1.",
+                (_COUNT, "(context_length - 1)"),
+            ),
         ),
         Misconception(
             "one_word_long",
@@ -136,43 +130,39 @@ EXERCISE = Exercise(
             "stream's next token.",
             _slip((_RETURN, "return inputs, inputs.roll(-1, dims=-1)"), paired=False),
         ),
-        Misconception(
-            "starts_ignored",
-            "Your windows ignore `starts` and follow each other from the beginning of the stream. Begin each window "
-            "at its own start.",
-            _slip((_STARTS, "(torch.arange(len(starts)) * context_length).unsqueeze")),
-        ),
-        Misconception(
-            "starts_count_windows",
-            "Your answer multiplies the starts by context_length, as if they counted windows. They count tokens: a "
-            "window may begin at any token.",
-            _slip((_STARTS, "(starts * context_length).unsqueeze")),
-        ),
-        Misconception(
-            "first_start_only",
-            "Your windows are all copies of the first. Cut one window for each start.",
-            _slip((_STARTS, "starts[:1].expand(len(starts)).unsqueeze")),
-        ),
-        Misconception(
-            "one_window",
-            "Your answer has only the first window. Return one for each start: [batch, context_length].",
-            _slip((_STARTS, "starts[:1].unsqueeze")),
-        ),
-        Misconception(
-            "transposed",
-            "Your answer is transposed, [context_length, batch]. Windows are rows: [batch, context_length].",
-            _slip((_RETURN, "return inputs.T, targets.T")),
-        ),
-        Misconception(
-            "one_line",
-            "Your answer joins all windows into one row. Return one row for each: [batch, context_length].",
-            _slip((_RETURN, "return inputs.flatten(), targets.flatten()")),
-        ),
-        Misconception(
-            "squeezed",
-            "Your answer loses a dimension if there is only one window or one token: squeeze() removes every dimension "
-            "of size 1. Don't call it.",
-            _slip((_RETURN, "return inputs.squeeze(), targets.squeeze()")),
+        *slips(
+            _by_places,
+            starts_ignored=(
+                "Your windows ignore `starts` and follow each other from the beginning of the stream. Begin each "
+                "window at its own start.",
+                (_STARTS, "(torch.arange(len(starts)) * context_length).unsqueeze"),
+            ),
+            starts_count_windows=(
+                "Your answer multiplies the starts by context_length, as if they counted windows. They count tokens: "
+                "a window may begin at any token.",
+                (_STARTS, "(starts * context_length).unsqueeze"),
+            ),
+            first_start_only=(
+                "Your windows are all copies of the first. Cut one window for each start.",
+                (_STARTS, "starts[:1].expand(len(starts)).unsqueeze"),
+            ),
+            one_window=(
+                "Your answer has only the first window. Return one for each start: [batch, context_length].",
+                (_STARTS, "starts[:1].unsqueeze"),
+            ),
+            transposed=(
+                "Your answer is transposed, [context_length, batch]. Windows are rows: [batch, context_length].",
+                (_RETURN, "return inputs.T, targets.T"),
+            ),
+            one_line=(
+                "Your answer joins all windows into one row. Return one row for each: [batch, context_length].",
+                (_RETURN, "return inputs.flatten(), targets.flatten()"),
+            ),
+            squeezed=(
+                "Your answer loses a dimension if there is only one window or one token: squeeze() removes every "
+                "dimension of size 1. Don't call it.",
+                (_RETURN, "return inputs.squeeze(), targets.squeeze()"),
+            ),
         ),
     ),
 )

@@ -59,9 +59,6 @@ class _Joined(heads_and_blocks.AddAndNorm):
         return joined
 
 
-_slips = partial(slips, _Joined)
-"""Those that show in post-norm."""
-
 _slips_beyond = partial(slips, _Joined, beside="pre-norm")
 """Those that show in pre-norm only: next to one that shows in post-norm they are not looked at, as that comes first."""
 
@@ -84,9 +81,6 @@ class _JoinedByStages(heads_and_blocks.AddAndNorm):
         return joined
 
 
-CORRECT = (_Joined, _JoinedInPlace, _JoinedByStages)
-
-
 EXERCISE = Exercise(
     id="heads_and_blocks.add_and_norm",
     name="AddAndNorm",
@@ -105,7 +99,7 @@ EXERCISE = Exercise(
     reference=heads_and_blocks.AddAndNorm,
     cases=and_turned_around(_add_and_norm_cases),
     parts={CORE: 2, "pre-norm": 1},
-    correct=CORRECT,
+    correct=(_Joined, _JoinedInPlace, _JoinedByStages),
     hints=(
         Hint(
             "idea",
@@ -154,7 +148,8 @@ EXERCISE = Exercise(
                 ("dropout(added)", "added if norm_first else dropout(added)"),
             ),
         ),
-        *_slips(
+        *slips(
+            _Joined,
             pre_norm_although_not_first=(
                 "Your answer uses pre-norm when norm_first is False. Use post-norm there: norm(x + "
                 "dropout(sublayer(x))). Do you ignore norm_first, or are the two branches swapped?",

@@ -66,9 +66,6 @@ def _counted_head_by_head(d_model: int, heads: int, d_ff: int) -> dict[str, int]
     }
 
 
-CORRECT = (_counted, _counted_on_a_module, _counted_head_by_head)
-
-
 EXERCISE = Exercise(
     id="heads_and_blocks.count_parameters",
     name="block_parameters",
@@ -85,7 +82,7 @@ EXERCISE = Exercise(
     source="S2, no parameters in attention; S1 and S4; Vaswani et al. (2017), section 3.2.2",
     reference=heads_and_blocks.block_parameters,
     cases=_count_cases,
-    correct=CORRECT,
+    correct=(_counted, _counted_on_a_module, _counted_head_by_head),
     hints=(
         Hint(
             "idea",

@@ -8,7 +8,7 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import and_turned_around, integer, kinds
+from course_lib.exercises.common import and_turned_around, integer, kinds, slips
 from course_lib.exercises.worked_examples import A
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
@@ -65,9 +65,6 @@ def _dropout_in_place(x: Tensor, kept: Tensor, p: float, training: bool) -> Tens
     return out
 
 
-CORRECT = (_dropped, _dropout_by_loop, _dropout_in_place)
-
-
 EXERCISE = Exercise(
     id="heads_and_blocks.dropout",
     name="dropout",
@@ -84,7 +81,7 @@ EXERCISE = Exercise(
     source="S3, dropout; Srivastava et al. (2014), section 10",
     reference=heads_and_blocks.dropout,
     cases=and_turned_around(_dropout_cases),
-    correct=CORRECT,
+    correct=(_dropped, _dropout_by_loop, _dropout_in_place),
     hints=(
         Hint(
             "idea",
@@ -93,17 +90,18 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "not_rescaled",
-            "Your answer drops numbers but doesn't rescale, so in training everything is too small on average, by a "
-            "factor of 1 - p. Divide the kept numbers by 1 - p.",
-            _slip((_FACTOR, "1")),
-        ),
-        Misconception(
-            "multiplied_by_what_is_kept",
-            "Your answer multiplies by 1 - p, which makes the numbers even smaller. Divide by it: the kept numbers "
-            "must make up for the dropped ones.",
-            _slip((_FACTOR, "1 - p")),
+        *slips(
+            _dropped,
+            not_rescaled=(
+                "Your answer drops numbers but doesn't rescale, so in training everything is too small on average, by "
+                "a factor of 1 - p. Divide the kept numbers by 1 - p.",
+                (_FACTOR, "1"),
+            ),
+            multiplied_by_what_is_kept=(
+                "Your answer multiplies by 1 - p, which makes the numbers even smaller. Divide by it: the kept "
+                "numbers must make up for the dropped ones.",
+                (_FACTOR, "1 - p"),
+            ),
         ),
         Misconception(
             "rescaled_in_evaluation",
@@ -112,37 +110,34 @@ EXERCISE = Exercise(
             _slip((_FACTOR, "1"), ("x.clone()", "x * (1 - p)")),
             alone=True,
         ),
-        Misconception(
-            "rescaled_twice",
-            "Your answer divides by 1 - p in training but also multiplies by it in evaluation. In evaluation, return "
-            "x itself.",
-            _slip(("x.clone()", "x * (1 - p)")),
-        ),
-        Misconception(
-            "divided_in_evaluation",
-            "Your answer divides by 1 - p in evaluation too. Nothing is dropped then, so return x itself.",
-            _slip(("x.clone()", "x / (1 - p)")),
-        ),
-        Misconception(
-            "divided_by_the_share",
-            "Your answer divides by p, the share of dropped numbers. Divide by the share of kept numbers, 1 - p.",
-            _slip((_FACTOR, "1 / p")),
-        ),
-        Misconception(
-            "divided_by_the_count",
-            "Your answer divides by the share of numbers kept in this draw. Divide by 1 - p, which doesn't depend on "
-            "the draw.",
-            _slip((_FACTOR, "1 / kept.double().mean().item()")),
-        ),
-        Misconception(
-            "kept_and_dropped_exchanged",
-            "Your answer drops the numbers that you should keep. `kept` is True where a number stays.",
-            _slip(("~kept", "kept")),
-        ),
-        Misconception(
-            "in_evaluation_too",
-            "Your answer does the same in evaluation as in training. If `training` is False, return x itself.",
-            _slip(("if not training", "if False")),
+        *slips(
+            _dropped,
+            rescaled_twice=(
+                "Your answer divides by 1 - p in training but also multiplies by it in evaluation. In evaluation, "
+                "return x itself.",
+                ("x.clone()", "x * (1 - p)"),
+            ),
+            divided_in_evaluation=(
+                "Your answer divides by 1 - p in evaluation too. Nothing is dropped then, so return x itself.",
+                ("x.clone()", "x / (1 - p)"),
+            ),
+            divided_by_the_share=(
+                "Your answer divides by p, the share of dropped numbers. Divide by the share of kept numbers, 1 - p.",
+                (_FACTOR, "1 / p"),
+            ),
+            divided_by_the_count=(
+                "Your answer divides by the share of numbers kept in this draw. Divide by 1 - p, which doesn't depend "
+                "on the draw.",
+                (_FACTOR, "1 / kept.double().mean().item()"),
+            ),
+            kept_and_dropped_exchanged=(
+                "Your answer drops the numbers that you should keep. `kept` is True where a number stays.",
+                ("~kept", "kept"),
+            ),
+            in_evaluation_too=(
+                "Your answer does the same in evaluation as in training. If `training` is False, return x itself.",
+                ("if not training", "if False"),
+            ),
         ),
         Misconception(
             "dropped_in_evaluation",

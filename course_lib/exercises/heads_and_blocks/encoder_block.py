@@ -92,8 +92,6 @@ class _BlockSentenceBySentence(heads_and_blocks.EncoderBlock):
         return torch.cat(rows)
 
 
-CORRECT = (_BlockLineByLine, _BlockInALoop, _BlockSentenceBySentence)
-
 _slips = partial(slips, _BlockLineByLine)
 
 
@@ -115,7 +113,7 @@ EXERCISE = Exercise(
     source="S2 and S3, the transformer block; Vaswani et al. (2017), section 3.1",
     reference=heads_and_blocks.EncoderBlock,
     cases=and_turned_around(_encoder_block_cases),
-    correct=CORRECT,
+    correct=(_BlockLineByLine, _BlockInALoop, _BlockSentenceBySentence),
     steps=("attended",),
     hints=(
         Hint(

@@ -69,7 +69,6 @@ class _FeedForward(nn.Module):
 
 
 _slip = partial(Edited, _FeedForward)
-_slips = partial(slips, _FeedForward)
 _BENT = "self.activation(hidden)"
 _WITHOUT_BIASES = (
     ("self.W_1(x)", "F.linear(x, self.W_1.weight)"),
@@ -87,9 +86,6 @@ class _FedInDouble(_FeedForward):
     def forward(self, x: Tensor) -> Tensor:
         hidden = self.activation(F.linear(x.double(), self.W_1.weight.double(), self.W_1.bias.double()))
         return F.linear(hidden, self.W_2.weight.double(), self.W_2.bias.double()).to(x.dtype)
-
-
-CORRECT = (_FeedForward, _FedByEinsum, _FedInDouble)
 
 
 EXERCISE = Exercise(
@@ -110,7 +106,7 @@ EXERCISE = Exercise(
     cases=and_turned_around(_feed_forward_cases),
     formerly={"d_ff": "d_hidden"},
     parts={CORE: 2, OTHER_ACTIVATION: 1},
-    correct=CORRECT,
+    correct=(_FeedForward, _FedByEinsum, _FedInDouble),
     steps=("hidden",),
     hints=(
         Hint(
@@ -131,7 +127,8 @@ EXERCISE = Exercise(
             _slip((_BENT, "F.relu(hidden)")),
             alone=True,
         ),
-        *_slips(
+        *slips(
+            _FeedForward,
             no_activation=(
                 "Your answer has no activation, so its two linear layers can only do what a single one can. Put a "
                 "ReLU between them.",

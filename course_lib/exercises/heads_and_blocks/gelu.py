@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
@@ -41,10 +40,6 @@ def _gelu(x: Tensor, approximate: bool = False) -> Tensor:
     return x * below
 
 
-_slips = partial(slips, _gelu)
-_slips_nearly = partial(slips, _gelu, beside=NEARLY)
-"""Those that show in the approximation only."""
-
 _BELOW, _INNER = "0.5 * (1 + torch.erf(x / math.sqrt(2)))", "math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)"
 
 
@@ -65,9 +60,6 @@ def _number_by_number(x: Tensor, approximate: bool = False) -> Tensor:
     return torch.stack([one(z) for z in x.flatten()]).reshape(x.shape)
 
 
-CORRECT = (_gelu, _by_the_normal_distribution, _number_by_number)
-
-
 EXERCISE = Exercise(
     id="heads_and_blocks.gelu",
     name="gelu",
@@ -85,7 +77,7 @@ EXERCISE = Exercise(
     reference=heads_and_blocks.gelu,
     cases=and_turned_around(_gelu_cases),
     parts={CORE: 2, NEARLY: 1},
-    correct=CORRECT,
+    correct=(_gelu, _by_the_normal_distribution, _number_by_number),
     hints=(
         Hint(
             "idea",
@@ -102,7 +94,8 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        *_slips(
+        *slips(
+            _gelu,
             root_left_out=(
                 "Your answer takes erf of x itself. For the normal distribution, take erf(x / √2).",
                 (" / math.sqrt(2))", ")"),
@@ -151,7 +144,9 @@ EXERCISE = Exercise(
                 ("return x * below", "return (x * below).detach()"),
             ),
         ),
-        *_slips_nearly(
+        *slips(
+            _gelu,
+            beside=NEARLY,
             never_nearly=(
                 "Your answer ignores `approximate` and is always exact. If it is True, use the formula with tanh: "
                 "weights trained with one formula need the same one later.",
@@ -162,10 +157,7 @@ EXERCISE = Exercise(
                 (" + 0.044715 * x**3", ""),
             ),
             square_for_cube=("Your approximation uses x². Use x³.", ("x**3", "x**2")),
-            pi_and_two_exchanged=(
-                "Your approximation uses √(π/2). Use √(2/π).",
-                ("2 / math.pi", "math.pi / 2"),
-            ),
+            pi_and_two_exchanged=("Your approximation uses √(π/2). Use √(2/π).", ("2 / math.pi", "math.pi / 2")),
             root_of_two_over_pi_left_out=(
                 "Your approximation lacks the factor √(2/π). Multiply by it before you take tanh.",
                 ("math.sqrt(2 / math.pi) * (x", "(x"),

@@ -88,9 +88,6 @@ class _NormBySquares(heads_and_blocks.LayerNorm):
         return (self.weight * (x - mean) / (variance + self.epsilon).sqrt() + self.bias).to(x.dtype)
 
 
-CORRECT = (_Normed, _NormByLoop, _NormBySquares)
-
-
 EXERCISE = Exercise(
     id="heads_and_blocks.layer_norm",
     name="LayerNorm",
@@ -109,7 +106,7 @@ EXERCISE = Exercise(
     reference=heads_and_blocks.LayerNorm,
     cases=and_turned_around(_layer_norm_cases),
     parts={CORE: 2, "epsilon": 1},
-    correct=CORRECT,
+    correct=(_Normed, _NormByLoop, _NormBySquares),
     steps=("centred", "variance"),
     hints=(
         Hint(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -82,13 +81,6 @@ class _HeadsStepByStep(heads_and_blocks.MultiHeadAttention):
         return out
 
 
-_slips = partial(slips, _HeadsStepByStep)
-"""Those that show in self-attention."""
-
-_slips_beyond = partial(slips, _HeadsStepByStep, beside="beyond self-attention")
-"""Those that show with a memory or a mask only. Next to one that shows everywhere they are not looked at: the part for
-self-attention comes first."""
-
 _SPLIT, _JOINED = "unflatten(-1, (heads, -1)).transpose(1, 2)", "transpose(1, 2).flatten(2)"
 _SPLIT_IN_TURN = (_SPLIT, "unflatten(-1, (-1, heads)).mT.transpose(1, 2)")
 _JOINED_IN_TURN = (_JOINED, "permute(0, 2, 3, 1).flatten(2)")
@@ -122,9 +114,6 @@ class _HeadByHead(heads_and_blocks.MultiHeadAttention):
         return mixed
 
 
-CORRECT = (_HeadsStepByStep, _HeadsByTheFusedKernel, _HeadByHead)
-
-
 EXERCISE = Exercise(
     id="heads_and_blocks.multi_head_attention",
     name="MultiHeadAttention",
@@ -143,7 +132,7 @@ EXERCISE = Exercise(
     reference=heads_and_blocks.MultiHeadAttention,
     cases=and_turned_around(_multi_head_cases),
     parts={CORE: 4, "cross-attention": 1, "mask": 1},
-    correct=CORRECT,
+    correct=(_HeadsStepByStep, _HeadsByTheFusedKernel, _HeadByHead),
     steps=("q", "k", "v", "attended"),
     hints=(
         Hint(
@@ -170,7 +159,11 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        *_slips_beyond(
+        # Those that show with a memory or a mask only. Next to one that shows everywhere they are not looked at: the
+        # part for self-attention comes first.
+        *slips(
+            _HeadsStepByStep,
+            beside="beyond self-attention",
             memory_ignored=(_SOURCES, *_FROM_X),
             values_from_x=(_SOURCES, _FROM_X[1]),
             x_and_memory_exchanged=(_SOURCES, ("W_q(x)", "W_q(memory)"), *_FROM_X),
@@ -200,7 +193,8 @@ EXERCISE = Exercise(
                 ("mask.unsqueeze(1)", "mask"),
             ),
         ),
-        *_slips(
+        *slips(
+            _HeadsStepByStep,
             scaled_by_d_model=("Your answer divides by √d_model. Divide by √d_head.", ("q.shape[-1]", "x.shape[-1]")),
             not_scaled=(
                 "Your answer takes the softmax of the unscaled scores. Divide them by √d_head in every head.",
@@ -229,8 +223,8 @@ EXERCISE = Exercise(
             ),
             heads_behind_the_words=(
                 "Your answer runs attention on [batch, tokens, heads, d_head], so the heads of each token attend to "
-                "each other, and no token sees another. Put the heads before the tokens with transpose(1, 2), and move "
-                "them back at the end.",
+                "each other, and no token sees another. Put the heads before the tokens with transpose(1, 2), and "
+                "move them back at the end.",
                 (_SPLIT, "unflatten(-1, (heads, -1))"),
                 (_JOINED, "flatten(2)"),
             ),

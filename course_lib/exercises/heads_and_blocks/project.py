@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
 from course_lib import multihead
-from course_lib.exercises.common import Kind, and_turned_around, kinds
+from course_lib.exercises.common import Kind, and_turned_around, kinds, slips
 from course_lib.exercises.worked_examples import A
-from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import Case, Exercise, Hint
 
 
 def _project_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -41,9 +39,6 @@ def _projected(x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor)
     return q, k, v
 
 
-_slip = partial(Edited, _projected)
-
-
 def _project_by_einsum(x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> ThreeTensors:
     q = torch.einsum("...wd,de->...we", x, W_q)
     k, v = (torch.einsum("...wd,de->...we", memory, W) for W in (W_k, W_v))
@@ -54,9 +49,6 @@ def _project_keys_and_values_at_once(x: Tensor, memory: Tensor, W_q: Tensor, W_k
     both = memory @ torch.cat([W_k, W_v], dim=1)
     k, v = both.split([W_k.shape[1], W_v.shape[1]], dim=-1)
     return torch.matmul(x, W_q), k, v
-
-
-CORRECT = (_projected, _project_by_einsum, _project_keys_and_values_at_once)
 
 
 EXERCISE = Exercise(
@@ -75,7 +67,7 @@ EXERCISE = Exercise(
     source="S3, projections K, Q, V; S2 and S4, cross-attention; Vaswani et al. (2017), section 3.2.2",
     reference=multihead.project,
     cases=and_turned_around(_project_cases),
-    correct=CORRECT,
+    correct=(_projected, _project_by_einsum, _project_keys_and_values_at_once),
     hints=(
         Hint(
             "idea",
@@ -91,70 +83,64 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "transposed",
-            "Your answer multiplies by the transposed matrices, x Wᵀ, as nn.Linear does with its weight. Multiply by "
-            "W itself: x @ W_q.",
-            _slip(("W_q\n", "W_q.mT\n"), ("W_k\n", "W_k.mT\n"), ("W_v\n", "W_v.mT\n")),
-        ),
-        Misconception(
-            "x_and_memory_exchanged",
-            "Your answer computes queries from memory, and keys and values from x. Compute the queries from x, and "
-            "the keys and values from memory.",
-            _slip(("q = x", "q = memory"), ("k = memory", "k = x"), ("v = memory", "v = x")),
-        ),
-        Misconception(
-            "memory_ignored",
-            "Your answer computes queries, keys and values from x. In cross-attention, keys and values come from "
-            "memory.",
-            _slip(("k = memory", "k = x"), ("v = memory", "v = x")),
-        ),
-        Misconception(
-            "values_from_x",
-            "Your answer computes the values from x. Compute both keys and values from memory.",
-            _slip(("v = memory", "v = x")),
-        ),
-        Misconception(
-            "keys_from_x",
-            "Your answer computes the keys from x. Only the queries come from x: compute both keys and values from "
-            "memory.",
-            _slip(("k = memory", "k = x")),
-        ),
-        Misconception(
-            "keys_as_values",
-            "Your answer uses W_k for the values too. Use their own matrix: memory @ W_v.",
-            _slip(("@ W_v", "@ W_k")),
-        ),
-        Misconception(
-            "values_not_projected",
-            "Your answer uses the tokens of memory as values. Project them: memory @ W_v.",
-            _slip((" @ W_v", "")),
-        ),
-        Misconception(
-            "values_of_the_keys",
-            "Your answer computes the values from the keys, k @ W_v, which only works if d_key equals d_model. "
-            "Compute them from the tokens: memory @ W_v.",
-            _slip(("memory @ W_v", "k @ W_v")),
-        ),
-        Misconception(
-            "W_q_and_W_k_exchanged",
-            "Your answer uses W_k for the queries and W_q for the keys. Swap them.",
-            _slip(("@ W_q", "@ W_k"), ("@ W_k", "@ W_q")),
-        ),
-        Misconception(
-            "w_q_for_the_keys",
-            "Your answer uses W_q for the keys too. Use their own matrix: memory @ W_k.",
-            _slip(("@ W_k", "@ W_q")),
-        ),
-        Misconception(
-            "other_order",
-            "Your answer returns k, q, v. Return q, k, v.",
-            _slip(("q, k, v", "k, q, v")),
-        ),
-        Misconception(
-            "values_before_keys",
-            "Your answer returns the values before the keys. Return q, k, v.",
-            _slip(("q, k, v", "q, v, k")),
+        *slips(
+            _projected,
+            transposed=(
+                "Your answer multiplies by the transposed matrices, x Wᵀ, as nn.Linear does with its weight. Multiply "
+                "by W itself: x @ W_q.",
+                ("W_q\n", "W_q.mT\n"),
+                ("W_k\n", "W_k.mT\n"),
+                ("W_v\n", "W_v.mT\n"),
+            ),
+            x_and_memory_exchanged=(
+                "Your answer computes queries from memory, and keys and values from x. Compute the queries from x, "
+                "and the keys and values from memory.",
+                ("q = x", "q = memory"),
+                ("k = memory", "k = x"),
+                ("v = memory", "v = x"),
+            ),
+            memory_ignored=(
+                "Your answer computes queries, keys and values from x. In cross-attention, keys and values come from "
+                "memory.",
+                ("k = memory", "k = x"),
+                ("v = memory", "v = x"),
+            ),
+            values_from_x=(
+                "Your answer computes the values from x. Compute both keys and values from memory.",
+                ("v = memory", "v = x"),
+            ),
+            keys_from_x=(
+                "Your answer computes the keys from x. Only the queries come from x: compute both keys and values "
+                "from memory.",
+                ("k = memory", "k = x"),
+            ),
+            keys_as_values=(
+                "Your answer uses W_k for the values too. Use their own matrix: memory @ W_v.",
+                ("@ W_v", "@ W_k"),
+            ),
+            values_not_projected=(
+                "Your answer uses the tokens of memory as values. Project them: memory @ W_v.",
+                (" @ W_v", ""),
+            ),
+            values_of_the_keys=(
+                "Your answer computes the values from the keys, k @ W_v, which only works if d_key equals d_model. "
+                "Compute them from the tokens: memory @ W_v.",
+                ("memory @ W_v", "k @ W_v"),
+            ),
+            W_q_and_W_k_exchanged=(
+                "Your answer uses W_k for the queries and W_q for the keys. Swap them.",
+                ("@ W_q", "@ W_k"),
+                ("@ W_k", "@ W_q"),
+            ),
+            w_q_for_the_keys=(
+                "Your answer uses W_q for the keys too. Use their own matrix: memory @ W_k.",
+                ("@ W_k", "@ W_q"),
+            ),
+            other_order=("Your answer returns k, q, v. Return q, k, v.", ("q, k, v", "k, q, v")),
+            values_before_keys=(
+                "Your answer returns the values before the keys. Return q, k, v.",
+                ("q, k, v", "q, v, k"),
+            ),
         ),
     ),
 )

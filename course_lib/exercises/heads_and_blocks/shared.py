@@ -16,14 +16,6 @@ FOUR_NUMBERS_A_WORD = torch.cat([B.q, B.q.roll(1, dims=0)], dim=1)
 """The tokens of worked example B, [4, 4]: each with its own two numbers and those of the token before it."""
 
 
-Sources = Callable[[Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
-Three = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
-
-
-Cut = Callable[[Tensor, int], Tensor]
-"""Cuts [batch, tokens, d_model] into [batch, tokens, heads, d_head]."""
-
-
 Function = Callable[[Tensor], Tensor]
 
 

@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import multihead
-from course_lib.exercises.common import SMALLEST, Kind, alike, and_turned_around, sizes
+from course_lib.exercises.common import SMALLEST, Kind, alike, and_turned_around, sizes, slips
 from course_lib.exercises.heads_and_blocks.shared import FOUR_NUMBERS_A_WORD
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edited
@@ -54,9 +54,6 @@ def _split_by_unfolding(x: Tensor, heads: int) -> Tensor:
     return x.unfold(2, d_head, d_head).permute(0, 2, 1, 3)
 
 
-CORRECT = (_split, _split_by_loop, _split_by_unfolding)
-
-
 EXERCISE = Exercise(
     id="heads_and_blocks.split_heads",
     name="split_heads",
@@ -73,7 +70,7 @@ EXERCISE = Exercise(
     source="S1 to S4, multi-head attention; Vaswani et al. (2017), section 3.2.2",
     reference=multihead.split_heads,
     cases=and_turned_around(_split_cases),
-    correct=CORRECT,
+    correct=(_split, _split_by_loop, _split_by_unfolding),
     hints=(
         Hint(
             "idea",
@@ -99,31 +96,30 @@ EXERCISE = Exercise(
             viewed_not_transposed=_slip((_TURNED, "x.view(len(x), pieces[0], x.shape[1], pieces[1])")),
             reshaped_not_transposed=_slip((_TURNED, "x.reshape(len(x), pieces[0], x.shape[1], pieces[1])")),
         ),
-        Misconception(
-            "words_before_heads",
-            "Your answer is [batch, tokens, heads, d_head]. Put the heads before the tokens: transpose(1, 2).",
-            _slip((_TURNED, "cut")),
-        ),
-        Misconception(
-            "interleaved",
-            "Your answer deals out the numbers like cards: head 0 gets numbers 0, heads, 2 heads, ... of a token. "
-            "Give head 0 the first d_head numbers: put the dimension of the heads before that of d_head.",
-            _slip(("x.unflatten(-1, pieces)", "x.unflatten(-1, pieces[::-1]).mT")),
-        ),
-        Misconception(
-            "d_head_and_heads_exchanged",
-            "Your answer has d_head heads of `heads` numbers each. `heads` is the number of parts, not their length.",
-            _slip(("(heads, -1)", "(-1, heads)")),
-        ),
-        Misconception(
-            "numbers_before_words",
-            "Each head's matrix is transposed: [batch, heads, d_head, tokens]. Put tokens before numbers.",
-            _slip((_TURNED, "cut.permute(0, 2, 3, 1)")),
-        ),
-        Misconception(
-            "heads_before_the_batch",
-            "Your answer is [heads, batch, tokens, d_head]. Put the batch first.",
-            _slip((_TURNED, "cut.permute(2, 0, 1, 3)")),
+        *slips(
+            _split,
+            words_before_heads=(
+                "Your answer is [batch, tokens, heads, d_head]. Put the heads before the tokens: transpose(1, 2).",
+                (_TURNED, "cut"),
+            ),
+            interleaved=(
+                "Your answer deals out the numbers like cards: head 0 gets numbers 0, heads, 2 heads, ... of a token. "
+                "Give head 0 the first d_head numbers: put the dimension of the heads before that of d_head.",
+                ("x.unflatten(-1, pieces)", "x.unflatten(-1, pieces[::-1]).mT"),
+            ),
+            d_head_and_heads_exchanged=(
+                "Your answer has d_head heads of `heads` numbers each. `heads` is the number of parts, not their "
+                "length.",
+                ("(heads, -1)", "(-1, heads)"),
+            ),
+            numbers_before_words=(
+                "Each head's matrix is transposed: [batch, heads, d_head, tokens]. Put tokens before numbers.",
+                (_TURNED, "cut.permute(0, 2, 3, 1)"),
+            ),
+            heads_before_the_batch=(
+                "Your answer is [heads, batch, tokens, d_head]. Put the batch first.",
+                (_TURNED, "cut.permute(2, 0, 1, 3)"),
+            ),
         ),
         Misconception(
             "heads_folded_into_the_batch",

@@ -9,11 +9,11 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import masking
-from course_lib.exercises.common import NO_DEVICE_THEN, elsewhere, integer, made_on_the_cpu, sizes
+from course_lib.exercises.common import NO_DEVICE_THEN, elsewhere, integer, made_on_the_cpu, sizes, slips
 from course_lib.exercises.masking.shared import Device, wrong_dtypes
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception, Pair
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Pair
 
 
 def _causal_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -45,9 +45,6 @@ def _causal_by_comparison(length: int) -> Tensor:
     return torch.arange(length).unsqueeze(1) >= torch.arange(length)
 
 
-CORRECT = (_triangle, _causal_by_loop, _causal_by_comparison)
-
-
 EXERCISE = Exercise(
     id="masking.causal_mask",
     name="causal_mask",
@@ -65,7 +62,7 @@ EXERCISE = Exercise(
     reference=masking.causal_mask,
     cases=_causal_cases,
     formerly=NO_DEVICE_THEN,
-    correct=CORRECT,
+    correct=(_triangle, _causal_by_loop, _causal_by_comparison),
     hints=(
         Hint(
             "idea",
@@ -74,52 +71,52 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "itself_forbidden",
-            "Your mask forbids each token to attend to itself, which leaves the first token with nothing. Include the "
-            "diagonal: query i attends to keys 0 to i.",
-            _slip(("ones.tril()", "ones.tril(-1)")),
-        ),
-        Misconception(
-            "one_word_ahead",
-            "Your mask also allows the next token, which is the one to predict. Query i attends to keys 0 to i only.",
-            _slip(("ones.tril()", "ones.tril(1)")),
-        ),
-        Misconception(
-            "keys_as_rows",
-            "Your mask is upper-triangular: it allows the future and forbids the past. Its rows are queries, so allow "
-            "the lower triangle.",
-            _slip(("ones.tril()", "ones.triu()")),
-        ),
-        Misconception(
-            "inverted",
-            "Your mask is True where attention is forbidden, as in nn.MultiheadAttention. Here, True means `may "
-            "attend`: invert the mask with ~.",
-            _slip(("ones.tril()", "ones.triu(1)")),
+        *slips(
+            _triangle,
+            itself_forbidden=(
+                "Your mask forbids each token to attend to itself, which leaves the first token with nothing. Include "
+                "the diagonal: query i attends to keys 0 to i.",
+                ("ones.tril()", "ones.tril(-1)"),
+            ),
+            one_word_ahead=(
+                "Your mask also allows the next token, which is the one to predict. Query i attends to keys 0 to i "
+                "only.",
+                ("ones.tril()", "ones.tril(1)"),
+            ),
+            keys_as_rows=(
+                "Your mask is upper-triangular: it allows the future and forbids the past. Its rows are queries, so "
+                "allow the lower triangle.",
+                ("ones.tril()", "ones.triu()"),
+            ),
+            inverted=(
+                "Your mask is True where attention is forbidden, as in nn.MultiheadAttention. Here, True means `may "
+                "attend`: invert the mask with ~.",
+                ("ones.tril()", "ones.triu(1)"),
+            ),
         ),
         *wrong_dtypes(_triangle),
         made_on_the_cpu(_triangle, "device", paired=True),
-        Misconception(
-            "additive",
-            "Your mask contains 0 and -inf, to be added to scores. Make it boolean: True where a query may attend.",
-            _slip(("return mask", "return torch.zeros_like(mask, dtype=torch.float).masked_fill(~mask, -torch.inf)")),
-        ),
-        Misconception(
-            "first_word_sees_itself",
-            "Your mask keeps every token but the first from attending to itself. Include the whole diagonal: query i "
-            "attends to keys 0 to i.",
-            _slip(("ones.tril()", "ones.tril(-1)"), ("return mask", "mask[0, 0] = True\n    return mask")),
-        ),
-        Misconception(
-            "two_words",
-            "Your mask allows each token only itself and the one before it. Allow everything before it: the whole "
-            "lower triangle.",
-            _slip(("ones.tril()", "ones.tril().triu(-1)")),
-        ),
-        Misconception(
-            "only_itself",
-            "Your mask allows each token only itself. Allow everything before it too: the whole lower triangle.",
-            _slip(("ones.tril()", "ones.tril().triu()")),
+        *slips(
+            _triangle,
+            additive=(
+                "Your mask contains 0 and -inf, to be added to scores. Make it boolean: True where a query may attend.",
+                ("return mask", "return torch.zeros_like(mask, dtype=torch.float).masked_fill(~mask, -torch.inf)"),
+            ),
+            first_word_sees_itself=(
+                "Your mask keeps every token but the first from attending to itself. Include the whole diagonal: "
+                "query i attends to keys 0 to i.",
+                ("ones.tril()", "ones.tril(-1)"),
+                ("return mask", "mask[0, 0] = True\n    return mask"),
+            ),
+            two_words=(
+                "Your mask allows each token only itself and the one before it. Allow everything before it: the whole "
+                "lower triangle.",
+                ("ones.tril()", "ones.tril().triu(-1)"),
+            ),
+            only_itself=(
+                "Your mask allows each token only itself. Allow everything before it too: the whole lower triangle.",
+                ("ones.tril()", "ones.tril().triu()"),
+            ),
         ),
     ),
     listed_pairs=(

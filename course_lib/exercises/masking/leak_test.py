@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
@@ -64,10 +63,6 @@ def _tried(model: Model, x: Tensor) -> Tensor:
     return seen
 
 
-_slips = partial(slips, _tried)
-_slips_alone = partial(slips, _tried, paired=False)
-"""Those that are not tried together with others."""
-
 _OTHER, _DIFFERS = "torch.randn(x.shape[1])", "differs.any(dim=-1)"
 
 
@@ -87,9 +82,6 @@ def _pair_by_pair(model: Model, x: Tensor) -> Tensor:
     return torch.tensor(rows)
 
 
-CORRECT = (_tried, _by_gradients, _pair_by_pair)
-
-
 EXERCISE = Exercise(
     id="masking.leak_test",
     name="leak_test",
@@ -106,7 +98,7 @@ EXERCISE = Exercise(
     source="S0 and S4, why a model must not look ahead",
     reference=masking.leak_test,
     cases=_leak_cases,
-    correct=CORRECT,
+    correct=(_tried, _by_gradients, _pair_by_pair),
     hints=(
         Hint(
             "idea",
@@ -129,7 +121,8 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        *_slips(
+        *slips(
+            _tried,
             transposed=(
                 "Your result is transposed. Rows are outputs, and columns are the tokens that you change, as in a "
                 "mask.",
@@ -153,7 +146,9 @@ EXERCISE = Exercise(
                 ("return seen", "return seen.long()"),
             ),
         ),
-        *_slips_alone(
+        *slips(
+            _tried,
+            paired=False,
             scaled=(
                 "Your answer multiplies a token by a number, or sets it to 0, which doesn't change a token of zeros. "
                 "Replace the token with random numbers.",
@@ -165,8 +160,8 @@ EXERCISE = Exercise(
                 ("changed[token] = torch.randn(x.shape[1])", "changed[token, 0] += 1"),
             ),
             first_component=(
-                "Your answer compares only the first component of each output. Compare all: one difference anywhere is "
-                "enough.",
+                "Your answer compares only the first component of each output. Compare all: one difference anywhere "
+                "is enough.",
                 (_DIFFERS, "differs[:, 0]"),
             ),
             all_tokens_changed=(

@@ -76,9 +76,6 @@ def _self_attention_multiplied(x: Tensor, mask: Tensor) -> Tensor:
     return (kept / kept.sum(dim=-1, keepdim=True) @ x.double()).to(x.dtype)
 
 
-CORRECT = (_self_attention, _self_attention_by_loop, _self_attention_multiplied)
-
-
 EXERCISE = Exercise(
     id="masking.masked_self_attention",
     name="masked_self_attention",
@@ -97,7 +94,7 @@ EXERCISE = Exercise(
     reference=masking.masked_self_attention,
     cases=and_turned_around(_self_attention_cases),
     parts={CORE: 1, BROADCAST: 1, LARGE: 1},
-    correct=CORRECT,
+    correct=(_self_attention, _self_attention_by_loop, _self_attention_multiplied),
     steps=("scores", "scaled", "masked", "alpha"),
     hints=(
         Hint(

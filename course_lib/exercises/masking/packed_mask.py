@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
@@ -49,10 +48,6 @@ def _packed(ids: Tensor, end: int) -> Tensor:
     return mask
 
 
-_slips = partial(slips, _packed)
-_slips_alone = partial(slips, _packed, paired=False)
-"""Those that are not tried together with others."""
-
 _DOCUMENT = "ends.cumsum(dim=-1) - ends.long()"
 
 
@@ -74,9 +69,6 @@ def _by_ends_in_between(ids: Tensor, end: int) -> Tensor:
     return (before[:, :, None] <= before[:, None, :]) & (position[:, None] >= position)
 
 
-CORRECT = (_packed, _by_loop, _by_ends_in_between)
-
-
 EXERCISE = Exercise(
     id="masking.packed_mask",
     name="packed_mask",
@@ -95,7 +87,7 @@ EXERCISE = Exercise(
     reference=masking.packed_mask,
     cases=_packed_cases,
     parts={CORE: 3, ANOTHER_DEVICE: 1},
-    correct=CORRECT,
+    correct=(_packed, _by_loop, _by_ends_in_between),
     hints=(
         Hint(
             "idea",
@@ -121,7 +113,8 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        *_slips(
+        *slips(
+            _packed,
             end_opens_the_next=(
                 "Your answer assigns an end to the next document. An end belongs to the document that it closes: "
                 "count only the ends before a token.",
@@ -157,7 +150,9 @@ EXERCISE = Exercise(
         ),
         *wrong_dtypes(_packed),
         made_on_the_cpu(_packed, "ids.device"),
-        *_slips_alone(
+        *slips(
+            _packed,
+            paired=False,
             both_directions=(
                 "Your mask separates documents, but allows the future inside each. Apply the causal mask too.",
                 ("same & earlier", "same"),

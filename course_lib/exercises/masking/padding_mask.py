@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import masking
-from course_lib.exercises.common import ANOTHER_DEVICE, elsewhere, integer, made_on_the_cpu, sizes
+from course_lib.exercises.common import ANOTHER_DEVICE, elsewhere, integer, made_on_the_cpu, sizes, slips
 from course_lib.exercises.masking.shared import wrong_dtypes
 from course_lib.exercises.worked_examples import B
-from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint
 
 
 def _batch_sizes(generator: Generator, hidden: bool) -> list[int]:
@@ -49,7 +47,6 @@ def _compared(lengths: Tensor, max_length: int) -> Tensor:
     return mask
 
 
-_slip = partial(Edited, _compared)
 _WORDS = "positions < column"
 
 
@@ -61,9 +58,6 @@ def _padding_by_loop(lengths: Tensor, max_length: int) -> Tensor:
 def _padding_by_padding(lengths: Tensor, max_length: int) -> Tensor:
     tokens = [F.pad(lengths.new_ones(int(length)), (0, max_length - int(length))) for length in lengths]
     return torch.stack(tokens) > 0
-
-
-CORRECT = (_compared, _padding_by_loop, _padding_by_padding)
 
 
 EXERCISE = Exercise(
@@ -83,7 +77,7 @@ EXERCISE = Exercise(
     reference=masking.padding_mask,
     cases=_padding_cases,
     parts={CORE: 1, ANOTHER_DEVICE: 1},
-    correct=CORRECT,
+    correct=(_compared, _padding_by_loop, _padding_by_padding),
     hints=(
         Hint(
             "idea",
@@ -104,68 +98,64 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "inverted",
-            "Your mask is True at the padding, like nn.MultiheadAttention's key_padding_mask. Here, True means `may "
-            "attend`: make it True at the tokens.",
-            _slip((_WORDS, "positions >= column")),
-        ),
-        Misconception(
-            "one_too_many",
-            "Your mask allows one position too many in each row. Positions start at 0, so tokens are at positions "
-            "below the length: use < instead of <=.",
-            _slip((_WORDS, "positions <= column")),
-        ),
-        Misconception(
-            "one_too_few",
-            "Your mask forbids the last token of each row. Allow positions 0 to length - 1.",
-            _slip((_WORDS, "positions < column - 1")),
-        ),
-        Misconception(
-            "padding_in_front",
-            "Your mask puts the padding before the tokens. Put the tokens first.",
-            _slip((_WORDS, "positions >= max_length - column")),
-        ),
-        Misconception(
-            "batch_as_columns",
-            "Your mask is transposed, [max_length, batch]. Give each sequence a row: [batch, max_length].",
-            _slip(("return mask", "return mask.mT")),
-        ),
-        Misconception(
-            "lengths_beside_the_positions",
-            "Your answer compares position 0 with the first length, position 1 with the second, and so on. Compare "
-            "every position with every length: make the lengths a column, lengths.unsqueeze(-1).",
-            _slip(("lengths.unsqueeze(-1)", "lengths")),
-        ),
-        Misconception(
-            "as_wide_as_the_longest",
-            "Your mask is only as wide as the longest sequence of the batch. Give it max_length columns, even if no "
-            "sequence is that long.",
-            _slip(("arange(max_length,", "arange(int(lengths.max()),")),
+        *slips(
+            _compared,
+            inverted=(
+                "Your mask is True at the padding, like nn.MultiheadAttention's key_padding_mask. Here, True means "
+                "`may attend`: make it True at the tokens.",
+                (_WORDS, "positions >= column"),
+            ),
+            one_too_many=(
+                "Your mask allows one position too many in each row. Positions start at 0, so tokens are at positions "
+                "below the length: use < instead of <=.",
+                (_WORDS, "positions <= column"),
+            ),
+            one_too_few=(
+                "Your mask forbids the last token of each row. Allow positions 0 to length - 1.",
+                (_WORDS, "positions < column - 1"),
+            ),
+            padding_in_front=(
+                "Your mask puts the padding before the tokens. Put the tokens first.",
+                (_WORDS, "positions >= max_length - column"),
+            ),
+            batch_as_columns=(
+                "Your mask is transposed, [max_length, batch]. Give each sequence a row: [batch, max_length].",
+                ("return mask", "return mask.mT"),
+            ),
+            lengths_beside_the_positions=(
+                "Your answer compares position 0 with the first length, position 1 with the second, and so on. "
+                "Compare every position with every length: make the lengths a column, lengths.unsqueeze(-1).",
+                ("lengths.unsqueeze(-1)", "lengths"),
+            ),
+            as_wide_as_the_longest=(
+                "Your mask is only as wide as the longest sequence of the batch. Give it max_length columns, even if "
+                "no sequence is that long.",
+                ("arange(max_length,", "arange(int(lengths.max()),"),
+            ),
         ),
         *wrong_dtypes(_compared),
         made_on_the_cpu(_compared, "lengths.device"),
-        Misconception(
-            "inverted_and_one_off",
-            "Your mask is True after the tokens, and starts one position late: position > length. Make it True at the "
-            "tokens: position < length.",
-            _slip((_WORDS, "positions > column")),
-        ),
-        Misconception(
-            "last_word_alone",
-            "Your mask is True only at the last token of each row. Allow every token: every position below the length.",
-            _slip((_WORDS, "positions == column - 1")),
-        ),
-        Misconception(
-            "full_rows_emptied",
-            "Your mask is right, except that rows of max_length tokens are empty. Does a slice end at -0, or do you "
-            "use % max_length? Compare each position with the length.",
-            _slip((_WORDS, "positions < column % max_length")),
-        ),
-        Misconception(
-            "longest_for_all",
-            "Your mask uses the longest sequence's length in every row. Use each row's own length.",
-            _slip((_WORDS, "(positions < lengths.max()).expand(len(lengths), -1)")),
+        *slips(
+            _compared,
+            inverted_and_one_off=(
+                "Your mask is True after the tokens, and starts one position late: position > length. Make it True at "
+                "the tokens: position < length.",
+                (_WORDS, "positions > column"),
+            ),
+            last_word_alone=(
+                "Your mask is True only at the last token of each row. Allow every token: every position below the "
+                "length.",
+                (_WORDS, "positions == column - 1"),
+            ),
+            full_rows_emptied=(
+                "Your mask is right, except that rows of max_length tokens are empty. Does a slice end at -0, or do "
+                "you use % max_length? Compare each position with the length.",
+                (_WORDS, "positions < column % max_length"),
+            ),
+            longest_for_all=(
+                "Your mask uses the longest sequence's length in every row. Use each row's own length.",
+                (_WORDS, "(positions < lengths.max()).expand(len(lengths), -1)"),
+            ),
         ),
     ),
 )

@@ -140,18 +140,17 @@ def small_fills(right: Callable[..., Any], suffix: str = "", *edits: Edit) -> tu
 
 def wrong_dimensions(right: Callable[..., Any]) -> tuple[Misconception, ...]:
     """The softmax over the queries, or over dim=1."""
-    return (
-        Misconception(
-            "softmax_over_queries",
+    return slips(
+        right,
+        softmax_over_queries=(
             "Your answer takes the softmax over the queries (dim=-2). Take it over the keys, dim=-1, so that each row "
             "sums to 1.",
-            Edited(right, (SOFTMAX, "torch.softmax(masked, dim=-2)")),
+            (SOFTMAX, "torch.softmax(masked, dim=-2)"),
         ),
-        Misconception(
-            "softmax_over_the_second_dimension",
+        softmax_over_the_second_dimension=(
             "Your answer takes the softmax over dim=1, which is the keys only for a single sequence. Use the last "
             "dimension, dim=-1.",
-            Edited(right, (SOFTMAX, "torch.softmax(masked, dim=1)")),
+            (SOFTMAX, "torch.softmax(masked, dim=1)"),
         ),
     )
 

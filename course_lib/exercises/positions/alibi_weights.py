@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
@@ -43,10 +42,6 @@ def _alibi(scaled: Tensor) -> Tensor:
     return alpha
 
 
-_slips = partial(slips, _alibi)
-_slips_alone = partial(slips, _alibi, paired=False)
-"""Those that are not tried together with others."""
-
 _SLOPE, _MASKED, _BIASED = (
     "2.0 ** (-8 * number / heads)",
     "biased.masked_fill(distance < 0, -torch.inf)",
@@ -75,9 +70,6 @@ def _alibi_by_keys(scaled: Tensor) -> Tensor:
     return powers / powers.sum(-1, keepdim=True)
 
 
-CORRECT = (_alibi, _alibi_by_loop, _alibi_by_keys)
-
-
 EXERCISE = Exercise(
     id="positions.alibi_weights",
     name="alibi_weights",
@@ -96,7 +88,7 @@ EXERCISE = Exercise(
     reference=positions.alibi_weights,
     cases=_alibi_cases,
     parts={CORE: 3, ANOTHER_DEVICE: 1},
-    correct=CORRECT,
+    correct=(_alibi, _alibi_by_loop, _alibi_by_keys),
     hints=(
         Hint(
             "idea",
@@ -126,7 +118,8 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        *_slips(
+        *slips(
+            _alibi,
             distance_rewarded=(
                 "Your answer gives distant keys higher scores. Subtract slope times distance, as a penalty.",
                 ("scaled - slope", "scaled + slope"),
@@ -152,7 +145,9 @@ EXERCISE = Exercise(
             ),
         ),
         made_on_the_cpu(_alibi, "scaled.device"),
-        *_slips_alone(
+        *slips(
+            _alibi,
+            paired=False,
             no_bias=(
                 "Your answer is the causal softmax of the scores, without the distances. Lower each score by slope "
                 "times distance.",

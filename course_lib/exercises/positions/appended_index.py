@@ -43,13 +43,6 @@ def _appended_by_loop(x: Tensor) -> Tensor:
     return torch.stack(tokens, dim=-2)
 
 
-CORRECT = (
-    _numbered,
-    _appended_by_loop,
-    lambda x: torch.cat([x, torch.ones_like(x[..., :1]).cumsum(dim=-2) - 1], dim=-1),
-)
-
-
 EXERCISE = Exercise(
     id="positions.appended_index",
     name="appended_index",
@@ -67,7 +60,11 @@ EXERCISE = Exercise(
     reference=positions.appended_index,
     cases=and_turned_around(_appended_cases),
     parts={CORE: 1, ANOTHER_DEVICE: 1},
-    correct=CORRECT,
+    correct=(
+        _numbered,
+        _appended_by_loop,
+        lambda x: torch.cat([x, torch.ones_like(x[..., :1]).cumsum(dim=-2) - 1], dim=-1),
+    ),
     hints=(
         Hint(
             "idea",

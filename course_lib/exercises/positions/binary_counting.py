@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
@@ -50,7 +49,6 @@ def _binary(length: int, bits: int, device: Device = None) -> Tensor:
     return table.float()
 
 
-_slips = partial(slips, _binary)
 _BIT, _PLACES = "position // power % 2", "torch.arange(length, device=device)"
 
 
@@ -66,9 +64,6 @@ def _binary_by_repeating(length: int, bits: int) -> Tensor:
         wave = torch.tensor([0.0, 1.0]).repeat_interleave(2**bit)
         columns.append(wave.repeat(length // len(wave) + 1)[:length])
     return torch.stack(columns, dim=1)
-
-
-CORRECT = (_binary, _binary_by_text, _binary_by_repeating)
 
 
 EXERCISE = Exercise(
@@ -89,7 +84,7 @@ EXERCISE = Exercise(
     cases=_binary_cases,
     formerly=NO_DEVICE_THEN,
     parts={CORE: 1, ANOTHER_DEVICE: 1},
-    correct=CORRECT,
+    correct=(_binary, _binary_by_text, _binary_by_repeating),
     hints=(
         Hint(
             "idea",
@@ -104,7 +99,8 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        *_slips(
+        *slips(
+            _binary,
             highest_bit_first=(
                 "Your rows start with the highest bit, like written numbers. Start with the lowest: column 0 changes "
                 "at every token.",

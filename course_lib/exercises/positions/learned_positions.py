@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -64,7 +63,6 @@ class _Learned(nn.Module):
         return x + rows
 
 
-_slips = partial(slips, _Learned)
 _NOT_REFUSED, _ROWS = ("tokens > longest", "False"), "[:tokens]"
 
 
@@ -91,9 +89,6 @@ class _LearnedWithARefusal(nn.Module):
         return x + F.embedding(self.position[:tokens], self.encoding)
 
 
-CORRECT = (_Learned, _LearnedByLoop, _LearnedWithARefusal)
-
-
 EXERCISE = Exercise(
     id="positions.learned_positions",
     name="LearnedPositions",
@@ -113,7 +108,7 @@ EXERCISE = Exercise(
     cases=and_turned_around(_learned_cases),
     formerly={"context_length": "max_length"},
     parts={CORE: 2, "too many tokens": 1},
-    correct=CORRECT,
+    correct=(_Learned, _LearnedByLoop, _LearnedWithARefusal),
     hints=(
         Hint(
             "idea",
@@ -129,7 +124,8 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        *_slips(
+        *slips(
+            _Learned,
             not_refused=(
                 "Your answer doesn't check for sentences that are too long, so torch complains about shapes or adds a "
                 "single row to all tokens. Compare the numbers of tokens and rows first, and raise a ValueError.",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
@@ -70,10 +69,6 @@ def _noticed(model: Model, x: Tensor, order: Tensor) -> Tensor:
     return changed
 
 
-_slips = partial(slips, _noticed)
-_slips_alone = partial(slips, _noticed, paired=False)
-"""Those that are not tried together with others."""
-
 _BEFORE, _AFTER, _COMPARED = "model(x)[:, order]", "model(x[:, order])", "difference.amax(dim=-1) > 1e-4"
 
 
@@ -87,9 +82,6 @@ def _shuffled_back(model: Model, x: Tensor, order: Tensor) -> Tensor:
     """Undo the shuffle of what comes out, compare with what came out before, and shuffle the answer."""
     back = model(x.index_select(1, order))[:, order.argsort()]
     return ~torch.isclose(back, model(x), atol=1e-4, rtol=1e-4).all(dim=-1)[:, order]
-
-
-CORRECT = (_noticed, _token_by_token, _shuffled_back)
 
 
 EXERCISE = Exercise(
@@ -109,7 +101,7 @@ EXERCISE = Exercise(
     source="S4, why position embeddings are needed; Lee et al. (2019)",
     reference=positions.order_matters,
     cases=_order_cases,
-    correct=CORRECT,
+    correct=(_noticed, _token_by_token, _shuffled_back),
     hints=(
         Hint(
             "idea",
@@ -126,7 +118,8 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        *_slips(
+        *slips(
+            _noticed,
             places_compared=(
                 "Your answer compares outputs at the same position, which belong to different tokens. Compare each "
                 "token with itself: put the old outputs in the new order.",
@@ -146,7 +139,9 @@ EXERCISE = Exercise(
                 ("return changed", "return changed.long()"),
             ),
         ),
-        *_slips_alone(
+        *slips(
+            _noticed,
+            paired=False,
             shuffled_back=(
                 "Your answer applies the inverse order to the old outputs. Row i belongs to token order[i] of the old "
                 "sentence, so index with `order`.",

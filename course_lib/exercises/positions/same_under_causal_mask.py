@@ -76,9 +76,6 @@ def _same_by_attention(order: Tensor) -> Tensor:
     return (before[order] - after).abs().amax(dim=1) < 1e-9
 
 
-CORRECT = (_same, _same_by_sets, _same_by_masks, _same_by_attention)
-
-
 EXERCISE = Exercise(
     id="positions.same_under_causal_mask",
     name="same_under_causal_mask",
@@ -96,7 +93,7 @@ EXERCISE = Exercise(
     source="S4, switching tokens; S2 and S4, the causal mask",
     reference=positions.same_under_causal_mask,
     cases=predicted(_causal_cases),
-    correct=CORRECT,
+    correct=(_same, _same_by_sets, _same_by_masks, _same_by_attention),
     hints=(
         Hint(
             "idea",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
@@ -39,7 +38,6 @@ def _turned(shift: int, d_model: int, device: Device = None) -> Tensor:
     return matrix.float()
 
 
-_slips = partial(slips, _turned)
 _BLOCK = "[cos, sin, -sin, cos]"
 
 
@@ -62,9 +60,6 @@ def _shift_by_exponential(shift: int, d_model: int) -> Tensor:
     return torch.matrix_exp(shift * velocity).float()
 
 
-CORRECT = (_turned, _shift_by_loop, _shift_by_exponential)
-
-
 EXERCISE = Exercise(
     id="positions.shift_matrix",
     name="shift_matrix",
@@ -84,7 +79,7 @@ EXERCISE = Exercise(
     cases=_shift_cases,
     formerly=NO_DEVICE_THEN,
     parts={CORE: 3, ANOTHER_DEVICE: 1},
-    correct=CORRECT,
+    correct=(_turned, _shift_by_loop, _shift_by_exponential),
     steps=("angle",),
     hints=(
         Hint(
@@ -117,7 +112,8 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        *_slips(
+        *slips(
+            _turned,
             turned_back=(
                 "Your matrix is the transpose, so it shifts the other way: from encoding[pos] to encoding[pos - "
                 "shift]. The pairs are (sin, cos), so each block is [[cos, sin], [-sin, cos]].",

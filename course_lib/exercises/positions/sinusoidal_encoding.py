@@ -67,9 +67,6 @@ def _sinusoidal_by_turning(length: int, d_model: int) -> Tensor:
     return torch.stack(rows).float()
 
 
-CORRECT = (_waves, _sinusoidal_by_slices, _sinusoidal_by_turning)
-
-
 EXERCISE = Exercise(
     id="positions.sinusoidal_encoding",
     name="sinusoidal_encoding",
@@ -88,7 +85,7 @@ EXERCISE = Exercise(
     cases=_sinusoidal_cases,
     formerly=NO_DEVICE_THEN,
     parts={CORE: 2, ANOTHER_DEVICE: 1},
-    correct=CORRECT,
+    correct=(_waves, _sinusoidal_by_slices, _sinusoidal_by_turning),
     steps=("angle",),
     hints=(
         Hint(

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import SMALLEST, integer, sizes
-from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import SMALLEST, integer, sizes, slips
+from course_lib.judging.exercise import Case, Exercise, Hint
 from course_lib.references import primer
 
 
@@ -43,7 +41,6 @@ def _compared(ids: Tensor, vocab_size: int) -> Tensor:
     return counts
 
 
-_slip = partial(Edited, _compared)
 _COUNTS = "same.sum(dim=1)"
 
 
@@ -53,14 +50,6 @@ def _by_loops(ids: Tensor, vocab_size: int) -> Tensor:
         for word in words:
             counts[sentence, word] += 1
     return counts
-
-
-CORRECT = (
-    _by_loops,
-    lambda ids, vocab_size: F.one_hot(ids, vocab_size).sum(dim=1),
-    lambda ids, vocab_size: torch.stack([torch.bincount(row, minlength=vocab_size) for row in ids]),
-    _compared,
-)
 
 
 EXERCISE = Exercise(
@@ -79,7 +68,12 @@ EXERCISE = Exercise(
     source="PyTorch's documentation, Broadcasting semantics",
     reference=primer.bags_of_words,
     cases=_bag_cases,
-    correct=CORRECT,
+    correct=(
+        _by_loops,
+        lambda ids, vocab_size: F.one_hot(ids, vocab_size).sum(dim=1),
+        lambda ids, vocab_size: torch.stack([torch.bincount(row, minlength=vocab_size) for row in ids]),
+        _compared,
+    ),
     steps=("same",),
     hints=(
         Hint(
@@ -94,62 +88,56 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "whether_and_not_how_often",
-            "Your answer says whether a word occurs, not how often. *The cat chased the cat* has two cats: use a sum "
-            "instead of any, max or a set.",
-            _slip((_COUNTS, "same.any(dim=1).long()")),
-        ),
-        Misconception(
-            "booleans",
-            "Your answer has True or False for each word. Sum the booleans to count them.",
-            _slip((_COUNTS, "same.any(dim=1)")),
-        ),
-        Misconception(
-            "not_summed",
-            "Your answer still has a row for every word. Sum over the words: dim=1.",
-            _slip((_COUNTS, "same.long()")),
-        ),
-        Misconception(
-            "all_sentences_together",
-            "Your answer is one bag for all sentences. Sum over the words only (dim=1), so that each sentence gets "
-            "its own bag.",
-            _slip((_COUNTS, "same.sum(dim=(0, 1))")),
-        ),
-        Misconception(
-            "over_the_vocabulary",
-            "Your answer sums over the vocabulary, so every word gets a 1. Sum over the words of the sentence: dim=1.",
-            _slip((_COUNTS, "same.sum(dim=2)")),
-        ),
-        Misconception(
-            "over_the_sentences",
-            "Your answer sums over the sentences (dim=0). Sum over the words of each sentence: dim=1.",
-            _slip((_COUNTS, "same.sum(dim=0)")),
-        ),
-        Misconception(
-            "counted_from_one",
-            "Your answer counts ids from 1. They start at 0: torch.arange(vocab_size).",
-            _slip(("arange(vocab_size)", "arange(1, vocab_size + 1)")),
-        ),
-        Misconception(
-            "shares",
-            "Your answer divides by the number of words. Return the counts themselves.",
-            _slip((_COUNTS, "same.float().mean(dim=1)")),
-        ),
-        Misconception(
-            "floats",
-            "Your answer has the right counts, but as floats. Return integers, which a sum of booleans gives you.",
-            _slip((_COUNTS, "same.float().sum(dim=1)")),
-        ),
-        Misconception(
-            "transposed",
-            "Your answer has one row per word of the vocabulary. Give each sentence a row: [sentences, vocab_size].",
-            _slip(("return counts", "return counts.transpose(0, -1)")),
-        ),
-        Misconception(
-            "last_word_missing",
-            "Your answer leaves out the last word of the vocabulary. torch.arange(n) already stops at n - 1.",
-            _slip(("arange(vocab_size)", "arange(vocab_size - 1)")),
+        *slips(
+            _compared,
+            whether_and_not_how_often=(
+                "Your answer says whether a word occurs, not how often. *The cat chased the cat* has two cats: use a "
+                "sum instead of any, max or a set.",
+                (_COUNTS, "same.any(dim=1).long()"),
+            ),
+            booleans=(
+                "Your answer has True or False for each word. Sum the booleans to count them.",
+                (_COUNTS, "same.any(dim=1)"),
+            ),
+            not_summed=(
+                "Your answer still has a row for every word. Sum over the words: dim=1.",
+                (_COUNTS, "same.long()"),
+            ),
+            all_sentences_together=(
+                "Your answer is one bag for all sentences. Sum over the words only (dim=1), so that each sentence "
+                "gets its own bag.",
+                (_COUNTS, "same.sum(dim=(0, 1))"),
+            ),
+            over_the_vocabulary=(
+                "Your answer sums over the vocabulary, so every word gets a 1. Sum over the words of the sentence: "
+                "dim=1.",
+                (_COUNTS, "same.sum(dim=2)"),
+            ),
+            over_the_sentences=(
+                "Your answer sums over the sentences (dim=0). Sum over the words of each sentence: dim=1.",
+                (_COUNTS, "same.sum(dim=0)"),
+            ),
+            counted_from_one=(
+                "Your answer counts ids from 1. They start at 0: torch.arange(vocab_size).",
+                ("arange(vocab_size)", "arange(1, vocab_size + 1)"),
+            ),
+            shares=(
+                "Your answer divides by the number of words. Return the counts themselves.",
+                (_COUNTS, "same.float().mean(dim=1)"),
+            ),
+            floats=(
+                "Your answer has the right counts, but as floats. Return integers, which a sum of booleans gives you.",
+                (_COUNTS, "same.float().sum(dim=1)"),
+            ),
+            transposed=(
+                "Your answer has one row per word of the vocabulary. Give each sentence a row: [sentences, "
+                "vocab_size].",
+                ("return counts", "return counts.transpose(0, -1)"),
+            ),
+            last_word_missing=(
+                "Your answer leaves out the last word of the vocabulary. torch.arange(n) already stops at n - 1.",
+                ("arange(vocab_size)", "arange(vocab_size - 1)"),
+            ),
         ),
     ),
 )

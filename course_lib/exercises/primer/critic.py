@@ -8,7 +8,7 @@ from functools import partial
 import torch
 from torch import Generator, Tensor, nn
 
-from course_lib.exercises.common import SMALLEST, sizes
+from course_lib.exercises.common import SMALLEST, sizes, slips
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import primer
@@ -82,17 +82,6 @@ def _critic(forward: Callable[[nn.Linear, nn.Linear, Tensor], Tensor]) -> type[n
     return Critic
 
 
-CORRECT = (
-    _LayerByLayer,
-    _critic(lambda hidden, output, bags: output(hidden(bags).clamp(min=0))),
-    _critic(
-        lambda hidden, output, bags: (
-            torch.where((first := bags @ hidden.weight.T + hidden.bias) > 0, first, 0.0) @ output.weight.T + output.bias
-        )
-    ),
-)
-
-
 EXERCISE = Exercise(
     id="primer.critic",
     name="Critic",
@@ -109,7 +98,16 @@ EXERCISE = Exercise(
     source="PyTorch's documentation, torch.nn.Module",
     reference=primer.Critic,
     cases=_critic_cases,
-    correct=CORRECT,
+    correct=(
+        _LayerByLayer,
+        _critic(lambda hidden, output, bags: output(hidden(bags).clamp(min=0))),
+        _critic(
+            lambda hidden, output, bags: (
+                torch.where((first := bags @ hidden.weight.T + hidden.bias) > 0, first, 0.0) @ output.weight.T
+                + output.bias
+            )
+        ),
+    ),
     steps=("hidden",),
     hints=(
         Hint(
@@ -125,22 +123,24 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "relu_left_out",
-            "Your answer has no ReLU between the layers. Without a ReLU, two linear layers can do no more than one.",
-            _slip((_RELU, "first")),
-        ),
-        Misconception(
-            "relu_at_the_end",
-            "Your answer applies the ReLU after the second layer, so no logit can be negative. Put it between the two "
-            "layers.",
-            _slip((_RELU, "first"), ("return logits", "return torch.relu(logits)")),
-        ),
-        Misconception(
-            "relu_twice",
-            "Your answer applies a second ReLU after the last layer, so no logit can be negative. Use only one, "
-            "between the layers.",
-            _slip(("return logits", "return torch.relu(logits)")),
+        *slips(
+            _LayerByLayer,
+            relu_left_out=(
+                "Your answer has no ReLU between the layers. Without a ReLU, two linear layers can do no more than "
+                "one.",
+                (_RELU, "first"),
+            ),
+            relu_at_the_end=(
+                "Your answer applies the ReLU after the second layer, so no logit can be negative. Put it between the "
+                "two layers.",
+                (_RELU, "first"),
+                ("return logits", "return torch.relu(logits)"),
+            ),
+            relu_twice=(
+                "Your answer applies a second ReLU after the last layer, so no logit can be negative. Use only one, "
+                "between the layers.",
+                ("return logits", "return torch.relu(logits)"),
+            ),
         ),
         *(
             Misconception(name, f"Your answer has {what} between the layers. Use a ReLU: torch.relu.", _slip(edit))
@@ -150,31 +150,30 @@ EXERCISE = Exercise(
                 ("gelu", "a GELU", (_RELU, "nn.functional.gelu(first)")),
             )
         ),
-        Misconception(
-            "softmax_at_the_end",
-            "Your answer ends in a softmax. Return the logits: the cross-entropy applies the softmax itself.",
-            _slip(("return logits", "return logits.softmax(dim=-1)")),
-        ),
-        Misconception(
-            "largest_class",
-            "Your answer is the index of the largest logit. Return all logits: no gradient passes through an argmax.",
-            _slip(("return logits", "return logits.argmax(dim=-1)")),
-        ),
-        Misconception(
-            "hidden_layer_only",
-            "Your answer stops after the ReLU. Pass its result through the second layer, self.output.",
-            _slip(("self.output(bent)", "bent")),
-        ),
-        Misconception(
-            "absolute_values",
-            "Your answer takes absolute values between the layers. A ReLU sets negative numbers to 0.",
-            _slip((_RELU, "first.abs()")),
-        ),
-        Misconception(
-            "detached",
-            "No gradient reaches the first layer, so it never learns. Look for .detach(), .data, no_grad or "
-            "torch.tensor(...).",
-            _slip(("self.output(bent)", "self.output(bent.detach())")),
+        *slips(
+            _LayerByLayer,
+            softmax_at_the_end=(
+                "Your answer ends in a softmax. Return the logits: the cross-entropy applies the softmax itself.",
+                ("return logits", "return logits.softmax(dim=-1)"),
+            ),
+            largest_class=(
+                "Your answer is the index of the largest logit. Return all logits: no gradient passes through an "
+                "argmax.",
+                ("return logits", "return logits.argmax(dim=-1)"),
+            ),
+            hidden_layer_only=(
+                "Your answer stops after the ReLU. Pass its result through the second layer, self.output.",
+                ("self.output(bent)", "bent"),
+            ),
+            absolute_values=(
+                "Your answer takes absolute values between the layers. A ReLU sets negative numbers to 0.",
+                (_RELU, "first.abs()"),
+            ),
+            detached=(
+                "No gradient reaches the first layer, so it never learns. Look for .detach(), .data, no_grad or "
+                "torch.tensor(...).",
+                ("self.output(bent)", "self.output(bent.detach())"),
+            ),
         ),
     ),
 )

@@ -8,7 +8,7 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import and_turned_around, unbatched_kinds
+from course_lib.exercises.common import and_turned_around, slips, unbatched_kinds
 from course_lib.exercises.primer.shared import POSITIONS
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
@@ -46,13 +46,6 @@ def _by_loops(positions: Tensor) -> Tensor:
     return danced
 
 
-CORRECT = (
-    _step_by_step,
-    _by_loops,
-    lambda positions: positions.diff(dim=1).norm(dim=-1).sum(dim=-1),
-)
-
-
 EXERCISE = Exercise(
     id="primer.distance_danced",
     name="distance_danced",
@@ -69,7 +62,11 @@ EXERCISE = Exercise(
     source="PyTorch's documentation, Reduction operations",
     reference=primer.distance_danced,
     cases=and_turned_around(_danced_cases),
-    correct=CORRECT,
+    correct=(
+        _step_by_step,
+        _by_loops,
+        lambda positions: positions.diff(dim=1).norm(dim=-1).sum(dim=-1),
+    ),
     steps=("steps", "lengths"),
     hints=(
         Hint(
@@ -92,70 +89,69 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "end_minus_start",
-            "Your answer is the distance from each cat's first position to its last. A cat that dances back to where "
-            "it started would get 0. Add up the lengths of its steps.",
-            _slip((_TOTAL, "steps.sum(dim=1).norm(dim=-1)")),
-        ),
-        Misconception(
-            "no_root",
-            "Your answer adds up squared lengths. Take the square root of each step's sum of squares first.",
-            _slip((_LENGTHS, "steps.square().sum(dim=-1)")),
+        *slips(
+            _step_by_step,
+            end_minus_start=(
+                "Your answer is the distance from each cat's first position to its last. A cat that dances back to "
+                "where it started would get 0. Add up the lengths of its steps.",
+                (_TOTAL, "steps.sum(dim=1).norm(dim=-1)"),
+            ),
+            no_root=(
+                "Your answer adds up squared lengths. Take the square root of each step's sum of squares first.",
+                (_LENGTHS, "steps.square().sum(dim=-1)"),
+            ),
         ),
         Misconception(
             "root_at_the_end",
             "Your answer adds up all the squares and then takes one root. Take the root for each step, then sum.",
             _slip((_LENGTHS, "steps.square().sum(dim=-1)"), (_TOTAL, "lengths.sum(dim=1).sqrt()"), paired=False),
         ),
-        Misconception(
-            "coordinates_added",
-            "Your answer adds the horizontal distance of each step to the vertical one. The length of a step is "
-            "√(across² + up²).",
-            _slip((_LENGTHS, "steps.abs().sum(dim=-1)")),
-        ),
-        Misconception(
-            "all_cats_together",
-            "Your answer is one number for all cats. Sum over the beats only: dim=1.",
-            _slip((_TOTAL, "lengths.sum()")),
-        ),
-        Misconception(
-            "cats_summed",
-            "Your answer sums over the cats (dim=0), so it has one number per beat. Sum over the beats: dim=1.",
-            _slip((_TOTAL, "lengths.sum(dim=0)")),
-        ),
-        Misconception(
-            "beats_not_summed",
-            "Your answer still has one length per step. Sum over the beats to get one number per cat.",
-            _slip((_TOTAL, "lengths")),
-        ),
-        Misconception(
-            "mean_of_the_steps",
-            "Your answer is the mean length of a step. Sum the lengths instead.",
-            _slip((_TOTAL, "lengths.mean(dim=1)")),
-        ),
-        Misconception(
-            "from_the_origin",
-            "Your answer measures how far each position is from (0, 0). A step is the difference between two "
-            "successive positions of the same cat.",
-            _slip((_BEATS, "positions")),
+        *slips(
+            _step_by_step,
+            coordinates_added=(
+                "Your answer adds the horizontal distance of each step to the vertical one. The length of a step is "
+                "√(across² + up²).",
+                (_LENGTHS, "steps.abs().sum(dim=-1)"),
+            ),
+            all_cats_together=(
+                "Your answer is one number for all cats. Sum over the beats only: dim=1.",
+                (_TOTAL, "lengths.sum()"),
+            ),
+            cats_summed=(
+                "Your answer sums over the cats (dim=0), so it has one number per beat. Sum over the beats: dim=1.",
+                (_TOTAL, "lengths.sum(dim=0)"),
+            ),
+            beats_not_summed=(
+                "Your answer still has one length per step. Sum over the beats to get one number per cat.",
+                (_TOTAL, "lengths"),
+            ),
+            mean_of_the_steps=(
+                "Your answer is the mean length of a step. Sum the lengths instead.",
+                (_TOTAL, "lengths.mean(dim=1)"),
+            ),
+            from_the_origin=(
+                "Your answer measures how far each position is from (0, 0). A step is the difference between two "
+                "successive positions of the same cat.",
+                (_BEATS, "positions"),
+            ),
         ),
         Misconception(
             "between_the_cats",
             "Your answer subtracts one cat from the next (dim=0). Subtract one beat from the next: dim=1.",
             lambda positions: positions.diff(dim=0).norm(dim=-1).sum(dim=0),
         ),
-        Misconception(
-            "way_back_counted",
-            "Your answer also counts a step from the last beat back to the first, as roll does. There is one fewer "
-            "step than there are beats.",
-            _slip((_BEATS, "positions - positions.roll(1, dims=1)")),
-        ),
-        Misconception(
-            "first_position_counted",
-            "Your answer counts the first position as a step from (0, 0). The first step goes from the first beat to "
-            "the second.",
-            _slip((_BEATS, "torch.cat([positions[:, :1], later - earlier], dim=1)")),
+        *slips(
+            _step_by_step,
+            way_back_counted=(
+                "Your answer also counts a step from the last beat back to the first, as roll does. There is one "
+                "fewer step than there are beats.",
+                (_BEATS, "positions - positions.roll(1, dims=1)"),
+            ),
+            first_position_counted=(
+                "Your answer counts the first position as a step from (0, 0). The first step goes from the first beat "
+                "to the second.",
+                (_BEATS, "torch.cat([positions[:, :1], later - earlier], dim=1)"),
+            ),
         ),
     ),
 )

@@ -26,13 +26,6 @@ def _by_loop(x: Tensor) -> Tensor:
     return torch.stack([sentence[len(sentence) - 1] for sentence in x])
 
 
-CORRECT = (
-    _by_loop,
-    lambda x: x.select(1, x.shape[1] - 1),
-    lambda x: x.flip(1)[:, 0],
-)
-
-
 EXERCISE = Exercise(
     id="primer.last_words",
     name="last_words",
@@ -46,7 +39,11 @@ EXERCISE = Exercise(
     source="PyTorch's documentation, Tensor views",
     reference=primer.last_words,
     cases=and_turned_around(_last_cases),
-    correct=CORRECT,
+    correct=(
+        _by_loop,
+        lambda x: x.select(1, x.shape[1] - 1),
+        lambda x: x.flip(1)[:, 0],
+    ),
     hints=(
         Hint(
             "idea",

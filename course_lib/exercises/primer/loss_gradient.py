@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import and_turned_around, unbatched_kinds
+from course_lib.exercises.common import and_turned_around, slips, unbatched_kinds
 from course_lib.exercises.primer.shared import BAGS
-from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import Case, Exercise, Hint
 from course_lib.references import primer
 
 
@@ -34,7 +32,6 @@ def _by_formula(w: Tensor, x: Tensor, y: Tensor) -> Tensor:
     return gradient
 
 
-_slip = partial(Edited, _by_formula)
 _GRADIENT = "slopes @ x / len(y)"
 
 
@@ -49,9 +46,6 @@ def _one_by_one(w: Tensor, x: Tensor, y: Tensor) -> Tensor:
     for row, target in zip(x, y, strict=True):
         total += 2 * (row.dot(w) - target) * row
     return total / len(y)
-
-
-CORRECT = (_by_formula, _by_torch, _one_by_one)
 
 
 EXERCISE = Exercise(
@@ -70,7 +64,7 @@ EXERCISE = Exercise(
     source="PyTorch's documentation, Automatic differentiation",
     reference=primer.loss_gradient,
     cases=and_turned_around(_gradient_cases),
-    correct=CORRECT,
+    correct=(_by_formula, _by_torch, _one_by_one),
     steps=("prediction", "error"),
     hints=(
         Hint(
@@ -93,65 +87,54 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "summed",
-            "Your answer is the gradient of the sum of the squares. The loss is their mean.",
-            _slip((_GRADIENT, "slopes @ x")),
-        ),
-        Misconception(
-            "factor_2_missing",
-            "Your answer is half the gradient. The derivative of u² is 2u.",
-            _slip(("2 * error", "error")),
-        ),
-        Misconception(
-            "downhill",
-            "Your answer has the opposite sign, so it points downhill. Return the gradient, which points uphill; "
-            "gradient descent subtracts it later.",
-            _slip(("prediction - y", "y - prediction")),
-        ),
-        Misconception(
-            "loss_itself",
-            "Your answer is the loss. Return its gradient, which backward() puts into w.grad.",
-            _slip(("return gradient", "return error.square().mean()")),
-        ),
-        Misconception(
-            "of_the_predictions",
-            "Your answer is the gradient with respect to the predictions, one number per example. By the chain rule, "
-            "multiply each number by its row of x and add up the rows.",
-            _slip((_GRADIENT, "slopes / len(y)")),
-        ),
-        Misconception(
-            "of_the_mean_error",
-            "Your answer is the gradient of the mean error, which doesn't depend on w. Square the errors before you "
-            "take the mean.",
-            _slip((_GRADIENT, "x.mean(dim=0)")),
-        ),
-        Misconception(
-            "squared_mean",
-            "Your answer squares the mean of the errors, so positive and negative errors cancel. Square each error "
-            "first, then take the mean.",
-            _slip((_GRADIENT, "slopes.mean() * x.mean(dim=0)")),
-        ),
-        Misconception(
-            "absolute_error",
-            "Your answer is the gradient of the mean absolute error. The loss is the mean of the squares.",
-            _slip(("2 * error", "error.sign()")),
-        ),
-        Misconception(
-            "divided_by_the_features",
-            "Your answer divides by the number of features. Divide by the number of examples.",
-            _slip((_GRADIENT, "slopes @ x / len(w)")),
-        ),
-        Misconception(
-            "root_of_the_loss",
-            "Your answer is the gradient of the root of the mean. Leave out the root.",
-            _slip((_GRADIENT, "error @ x / len(y) / error.square().mean().sqrt()")),
-        ),
-        Misconception(
-            "targets_left_out",
-            "Your answer leaves out y, so it is the gradient of the mean squared prediction. The error is the "
-            "prediction minus y.",
-            _slip(("prediction - y", "prediction")),
+        *slips(
+            _by_formula,
+            summed=(
+                "Your answer is the gradient of the sum of the squares. The loss is their mean.",
+                (_GRADIENT, "slopes @ x"),
+            ),
+            factor_2_missing=("Your answer is half the gradient. The derivative of u² is 2u.", ("2 * error", "error")),
+            downhill=(
+                "Your answer has the opposite sign, so it points downhill. Return the gradient, which points uphill; "
+                "gradient descent subtracts it later.",
+                ("prediction - y", "y - prediction"),
+            ),
+            loss_itself=(
+                "Your answer is the loss. Return its gradient, which backward() puts into w.grad.",
+                ("return gradient", "return error.square().mean()"),
+            ),
+            of_the_predictions=(
+                "Your answer is the gradient with respect to the predictions, one number per example. By the chain "
+                "rule, multiply each number by its row of x and add up the rows.",
+                (_GRADIENT, "slopes / len(y)"),
+            ),
+            of_the_mean_error=(
+                "Your answer is the gradient of the mean error, which doesn't depend on w. Square the errors before "
+                "you take the mean.",
+                (_GRADIENT, "x.mean(dim=0)"),
+            ),
+            squared_mean=(
+                "Your answer squares the mean of the errors, so positive and negative errors cancel. Square each "
+                "error first, then take the mean.",
+                (_GRADIENT, "slopes.mean() * x.mean(dim=0)"),
+            ),
+            absolute_error=(
+                "Your answer is the gradient of the mean absolute error. The loss is the mean of the squares.",
+                ("2 * error", "error.sign()"),
+            ),
+            divided_by_the_features=(
+                "Your answer divides by the number of features. Divide by the number of examples.",
+                (_GRADIENT, "slopes @ x / len(w)"),
+            ),
+            root_of_the_loss=(
+                "Your answer is the gradient of the root of the mean. Leave out the root.",
+                (_GRADIENT, "error @ x / len(y) / error.square().mean().sqrt()"),
+            ),
+            targets_left_out=(
+                "Your answer leaves out y, so it is the gradient of the mean squared prediction. The error is the "
+                "prediction minus y.",
+                ("prediction - y", "prediction"),
+            ),
         ),
     ),
 )

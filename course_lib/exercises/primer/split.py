@@ -8,7 +8,7 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import Kind, and_turned_around, integer, sizes
+from course_lib.exercises.common import Kind, and_turned_around, integer, sizes, slips
 from course_lib.exercises.primer.shared import random_labels
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
@@ -67,9 +67,6 @@ def _by_torch(x: Tensor, labels: Tensor, order: Tensor, tested: int) -> Sides:
     return a, b, c, d
 
 
-CORRECT = (_shuffled, _by_lists, _by_torch)
-
-
 EXERCISE = Exercise(
     id="primer.split",
     name="split",
@@ -86,7 +83,7 @@ EXERCISE = Exercise(
     source="Goodfellow et al. (2016), Deep Learning, section 5.3",
     reference=primer.split,
     cases=and_turned_around(_split_cases),
-    correct=CORRECT,
+    correct=(_shuffled, _by_lists, _by_torch),
     hints=(
         Hint(
             "idea",
@@ -101,29 +98,28 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "not_shuffled",
-            "Your answer leaves the examples in their original order. Index them with `order`: if the data is sorted, "
-            "the two sets contain different classes.",
-            _slip((_ORDERED, "x, labels")),
-        ),
-        Misconception(
-            "labels_not_shuffled",
-            "Your answer shuffles the examples but not the labels, so examples get the wrong labels. Index both with "
-            "`order`.",
-            _slip((_ORDERED, "x[order], labels")),
-        ),
-        Misconception(
-            "examples_not_shuffled",
-            "Your answer shuffles the labels but not the examples, so examples get the wrong labels. Index both with "
-            "`order`.",
-            _slip((_ORDERED, "x, labels[order]")),
-        ),
-        Misconception(
-            "test_in_training",
-            "Your answer trains on everything, including the test set, so the test says nothing about new examples. "
-            "Keep the last `tested` examples out of training.",
-            _slip(("x[:cut], labels[:cut]", "x, labels")),
+        *slips(
+            _shuffled,
+            not_shuffled=(
+                "Your answer leaves the examples in their original order. Index them with `order`: if the data is "
+                "sorted, the two sets contain different classes.",
+                (_ORDERED, "x, labels"),
+            ),
+            labels_not_shuffled=(
+                "Your answer shuffles the examples but not the labels, so examples get the wrong labels. Index both "
+                "with `order`.",
+                (_ORDERED, "x[order], labels"),
+            ),
+            examples_not_shuffled=(
+                "Your answer shuffles the labels but not the examples, so examples get the wrong labels. Index both "
+                "with `order`.",
+                (_ORDERED, "x, labels[order]"),
+            ),
+            test_in_training=(
+                "Your answer trains on everything, including the test set, so the test says nothing about new "
+                "examples. Keep the last `tested` examples out of training.",
+                ("x[:cut], labels[:cut]", "x, labels"),
+            ),
         ),
         Misconception(
             "test_first",
@@ -133,22 +129,22 @@ EXERCISE = Exercise(
                 *(x[order[:tested]], labels[order[:tested]]),
             ),
         ),
-        Misconception(
-            "sides_swapped",
-            "Your answer returns the test set first. Return the training set first.",
-            _slip(("*training, *test", "*test, *training")),
-        ),
-        Misconception(
-            "examples_then_labels",
-            "Your answer returns both sets of examples and then both sets of labels. Keep each set together: "
-            "x_training, labels_training, x_test, labels_test.",
-            _slip(("*training, *test", "training[0], test[0], training[1], test[1]")),
-        ),
-        Misconception(
-            "order_inverted",
-            "Your answer moves example i to position order[i]. Do the opposite: position i gets example order[i], as "
-            "in x[order].",
-            _slip((_ORDERED, "x[order.argsort()], labels[order.argsort()]")),
+        *slips(
+            _shuffled,
+            sides_swapped=(
+                "Your answer returns the test set first. Return the training set first.",
+                ("*training, *test", "*test, *training"),
+            ),
+            examples_then_labels=(
+                "Your answer returns both sets of examples and then both sets of labels. Keep each set together: "
+                "x_training, labels_training, x_test, labels_test.",
+                ("*training, *test", "training[0], test[0], training[1], test[1]"),
+            ),
+            order_inverted=(
+                "Your answer moves example i to position order[i]. Do the opposite: position i gets example order[i], "
+                "as in x[order].",
+                (_ORDERED, "x[order.argsort()], labels[order.argsort()]"),
+            ),
         ),
         Misconception(
             "tested_for_training",

@@ -86,9 +86,6 @@ def _adam_by_hand(weight: Tensor, bias: Tensor, x: Tensor, labels: Tensor, rate:
     return both[0].to(x.dtype), both[1].to(x.dtype), torch.stack(losses).to(x.dtype)
 
 
-CORRECT = (_trained, _two_parameters, _adam_by_hand)
-
-
 EXERCISE = Exercise(
     id="primer.train",
     name="train",
@@ -107,7 +104,7 @@ EXERCISE = Exercise(
     source="Kingma and Ba (2015), Adam, algorithm 1",
     reference=primer.train,
     cases=and_turned_around(_train_cases),
-    correct=CORRECT,
+    correct=(_trained, _two_parameters, _adam_by_hand),
     hints=(
         Hint(
             "idea",

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import Kind, integer
-from course_lib.judging.edits import Edited
+from course_lib.exercises.common import Kind, integer, slips
 from course_lib.judging.exercise import Callback, Case, Exercise, Hint, Misconception
 from course_lib.judging.recorded.stand_ins import Tanh
 from course_lib.references import primer
@@ -41,7 +39,6 @@ def _walked(gradient: Gradient, start: Tensor, rate: float, steps: int) -> Tenso
     return torch.stack(path)
 
 
-_slip = partial(Edited, _walked)
 _STEP = "w - rate * slope"
 
 
@@ -57,9 +54,6 @@ def _recursively(gradient: Gradient, start: Tensor, rate: float, steps: int) -> 
         return start[None]
     rest = _recursively(gradient, start - rate * gradient(start), rate, steps - 1)
     return torch.cat([start[None], rest])
-
-
-CORRECT = (_walked, _into_a_table, _recursively)
 
 
 EXERCISE = Exercise(
@@ -78,7 +72,7 @@ EXERCISE = Exercise(
     source="Cauchy (1847), by way of Goodfellow et al. (2016), section 4.3",
     reference=primer.walk_downhill,
     cases=_walk_cases,
-    correct=CORRECT,
+    correct=(_walked, _into_a_table, _recursively),
     hints=(
         Hint(
             "idea",
@@ -93,31 +87,23 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "uphill",
-            "Your answer adds the gradient, so it walks uphill. Subtract it.",
-            _slip((_STEP, "w + rate * slope")),
-        ),
-        Misconception(
-            "rate_left_out",
-            "Your answer subtracts the whole gradient. Multiply it by the rate first.",
-            _slip((_STEP, "w - slope")),
-        ),
-        Misconception(
-            "gradient_of_the_start",
-            "Your answer computes the gradient once, at the start, and uses it for every step. Compute it again at "
-            "each new position.",
-            _slip(("gradient(w)", "gradient(start)")),
-        ),
-        Misconception(
-            "always_from_the_start",
-            "Your answer takes every step from the start. Take each step from where the previous one ended.",
-            _slip((_STEP, "start - rate * slope")),
-        ),
-        Misconception(
-            "start_missing",
-            "Your path begins after the first step. Put the start first.",
-            _slip(("[start]", "[]")),
+        *slips(
+            _walked,
+            uphill=("Your answer adds the gradient, so it walks uphill. Subtract it.", (_STEP, "w + rate * slope")),
+            rate_left_out=(
+                "Your answer subtracts the whole gradient. Multiply it by the rate first.",
+                (_STEP, "w - slope"),
+            ),
+            gradient_of_the_start=(
+                "Your answer computes the gradient once, at the start, and uses it for every step. Compute it again "
+                "at each new position.",
+                ("gradient(w)", "gradient(start)"),
+            ),
+            always_from_the_start=(
+                "Your answer takes every step from the start. Take each step from where the previous one ended.",
+                (_STEP, "start - rate * slope"),
+            ),
+            start_missing=("Your path begins after the first step. Put the start first.", ("[start]", "[]")),
         ),
         Misconception(
             "end_missing",
@@ -125,15 +111,16 @@ EXERCISE = Exercise(
             "included.",
             lambda gradient, start, rate, steps: _walked(gradient, start, rate, steps)[:-1],
         ),
-        Misconception(
-            "end_only",
-            "Your answer is only the final position. Return the whole path, [steps + 1, features].",
-            _slip(("torch.stack(path)", "w")),
-        ),
-        Misconception(
-            "one_step_too_many",
-            "Your path is one step too long. Including the start, it should have steps + 1 positions.",
-            _slip(("range(steps)", "range(steps + 1)")),
+        *slips(
+            _walked,
+            end_only=(
+                "Your answer is only the final position. Return the whole path, [steps + 1, features].",
+                ("torch.stack(path)", "w"),
+            ),
+            one_step_too_many=(
+                "Your path is one step too long. Including the start, it should have steps + 1 positions.",
+                ("range(steps)", "range(steps + 1)"),
+            ),
         ),
         Misconception(
             "same_tensor_again",
@@ -141,21 +128,21 @@ EXERCISE = Exercise(
             "one with w = w - ..., or append w.clone().",
             lambda gradient, start, rate, steps: _walked(gradient, start, rate, steps)[-1].repeat(steps + 1, 1),
         ),
-        Misconception(
-            "direction_only",
-            "Your answer divides by the length of the gradient, so all steps are equally long. Subtract rate times "
-            "the gradient itself: where the ground is flatter, steps should be shorter.",
-            _slip((_STEP, "w - rate * slope / slope.norm()")),
-        ),
-        Misconception(
-            "list",
-            "Your answer is a list of tensors. Turn it into one tensor with torch.stack.",
-            _slip(("torch.stack(path)", "path")),
-        ),
-        Misconception(
-            "steps_and_not_positions",
-            "Your answer lists the start and then the steps. Return the position where each step ends.",
-            _slip(("append(w)", "append(-rate * slope)")),
+        *slips(
+            _walked,
+            direction_only=(
+                "Your answer divides by the length of the gradient, so all steps are equally long. Subtract rate "
+                "times the gradient itself: where the ground is flatter, steps should be shorter.",
+                (_STEP, "w - rate * slope / slope.norm()"),
+            ),
+            list=(
+                "Your answer is a list of tensors. Turn it into one tensor with torch.stack.",
+                ("torch.stack(path)", "path"),
+            ),
+            steps_and_not_positions=(
+                "Your answer lists the start and then the steps. Return the position where each step ends.",
+                ("append(w)", "append(-rate * slope)"),
+            ),
         ),
     ),
 )

@@ -8,7 +8,7 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import Kind, and_turned_around, integer, kinds
+from course_lib.exercises.common import Kind, and_turned_around, integer, kinds, slips
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.references import since_2017
@@ -100,36 +100,27 @@ EXERCISE = Exercise(
             _slip((_DECAYS, "True")),
             alone=True,
         ),
-        Misconception(
-            "no_decay",
-            "Your answer has no decay. Each matrix also shrinks by rate · decay times itself.",
-            _slip((_DECAYS, "False")),
-        ),
-        Misconception(
-            "rate_left_out",
-            "Your decay ignores the learning rate, so weights shrink just as fast when they should hardly move. Use "
-            "rate · decay.",
-            _slip((_SHARE, "decay")),
-        ),
-        Misconception(
-            "growth",
-            "Your weights grow, because the decay has the wrong sign. Decay moves each weight towards 0.",
-            _slip((_SHARE, "-rate * decay")),
-        ),
-        Misconception(
-            "update_decays",
-            "Your answer decays the update. Decay the weight.",
-            _slip((_WHAT, "* update if")),
-        ),
-        Misconception(
-            "uphill",
-            "Your answer adds the update. Subtract rate · update.",
-            _slip((_MOVED, "weight + rate * update")),
-        ),
-        Misconception(
-            "updates_left_out",
-            "Your answer decays the weights but ignores the updates. Subtract rate · update.",
-            _slip((_MOVED, "weight - 0 * update")),
+        *slips(
+            _weight_by_weight,
+            no_decay=(
+                "Your answer has no decay. Each matrix also shrinks by rate · decay times itself.",
+                (_DECAYS, "False"),
+            ),
+            rate_left_out=(
+                "Your decay ignores the learning rate, so weights shrink just as fast when they should hardly move. "
+                "Use rate · decay.",
+                (_SHARE, "decay"),
+            ),
+            growth=(
+                "Your weights grow, because the decay has the wrong sign. Decay moves each weight towards 0.",
+                (_SHARE, "-rate * decay"),
+            ),
+            update_decays=("Your answer decays the update. Decay the weight.", (_WHAT, "* update if")),
+            uphill=("Your answer adds the update. Subtract rate · update.", (_MOVED, "weight + rate * update")),
+            updates_left_out=(
+                "Your answer decays the weights but ignores the updates. Subtract rate · update.",
+                (_MOVED, "weight - 0 * update"),
+            ),
         ),
     ),
 )

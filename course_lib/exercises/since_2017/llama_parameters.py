@@ -8,7 +8,7 @@ from functools import partial
 import torch
 from torch import Generator, nn
 
-from course_lib.exercises.common import integer
+from course_lib.exercises.common import integer, slips
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.references import since_2017
@@ -107,17 +107,18 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "d_head_of_the_groups",
-            "Your answer gets the width of keys and values wrong: it divides d_model by key_value_heads. A head has "
-            "d_model / heads numbers, and there are key_value_heads of them.",
-            _slip((_GROUPS, "(heads // key_value_heads) * (d_model")),
-        ),
-        Misconception(
-            "tied_the_wrong_way_round",
-            "Your answer counts the embedding twice if `tied` is True, and once if it is False. Tied means shared: "
-            "count one matrix for both.",
-            _slip((_TABLES, "2 if tied else 1")),
+        *slips(
+            _by_parts,
+            d_head_of_the_groups=(
+                "Your answer gets the width of keys and values wrong: it divides d_model by key_value_heads. A head "
+                "has d_model / heads numbers, and there are key_value_heads of them.",
+                (_GROUPS, "(heads // key_value_heads) * (d_model"),
+            ),
+            tied_the_wrong_way_round=(
+                "Your answer counts the embedding twice if `tied` is True, and once if it is False. Tied means "
+                "shared: count one matrix for both.",
+                (_TABLES, "2 if tied else 1"),
+            ),
         ),
         Misconception(
             "one_layer",
@@ -130,48 +131,43 @@ EXERCISE = Exercise(
             _slip((_TABLES, "2")),
             alone=True,
         ),
-        Misconception(
-            "always_tied",
-            "Your answer counts one embedding matrix. If `tied` is False, the output has a matrix of its own, "
-            "vocab_size times d_model.",
-            _slip((_TABLES, "1")),
-        ),
-        Misconception(
-            "keys_in_full",
-            "Your answer gives keys and values as many heads as queries. They have only `key_value_heads` heads, so "
-            "W_k and W_v are narrower.",
-            _slip((_GROUPS, "heads * (d_model")),
-        ),
-        Misconception(
-            "one_group",
-            "Your answer counts only one head of keys and values. There are `key_value_heads` of them.",
-            _slip((_GROUPS, "(d_model")),
-        ),
-        Misconception(
-            "no_output_projection",
-            "Your answer leaves out W_o, which combines the heads. Add d_model².",
-            _slip((_SQUARES, "d_model * d_model")),
-        ),
-        Misconception(
-            "two_matrices",
-            "Your answer counts two matrices in the feed-forward network. With its gate there are three.",
-            _slip(("3 *", "2 *")),
-        ),
-        Misconception(
-            "norms_shift",
-            "Your answer gives every norm a bias. RMSNorm has only gains: d_model numbers.",
-            _slip(("2 * d_model, 1 *", "4 * d_model, 2 *")),
-        ),
-        Misconception(
-            "no_final_norm",
-            "Your answer leaves out the norm after the last block. Add d_model gains.",
-            _slip((", 1 *", ", 0 *")),
-        ),
-        Misconception(
-            "one_norm_in_a_block",
-            "Your answer counts one norm per block. There are two: before attention, and before the feed-forward "
-            "network.",
-            _slip(("last_norm = 2", "last_norm = 1")),
+        *slips(
+            _by_parts,
+            always_tied=(
+                "Your answer counts one embedding matrix. If `tied` is False, the output has a matrix of its own, "
+                "vocab_size times d_model.",
+                (_TABLES, "1"),
+            ),
+            keys_in_full=(
+                "Your answer gives keys and values as many heads as queries. They have only `key_value_heads` heads, "
+                "so W_k and W_v are narrower.",
+                (_GROUPS, "heads * (d_model"),
+            ),
+            one_group=(
+                "Your answer counts only one head of keys and values. There are `key_value_heads` of them.",
+                (_GROUPS, "(d_model"),
+            ),
+            no_output_projection=(
+                "Your answer leaves out W_o, which combines the heads. Add d_model².",
+                (_SQUARES, "d_model * d_model"),
+            ),
+            two_matrices=(
+                "Your answer counts two matrices in the feed-forward network. With its gate there are three.",
+                ("3 *", "2 *"),
+            ),
+            norms_shift=(
+                "Your answer gives every norm a bias. RMSNorm has only gains: d_model numbers.",
+                ("2 * d_model, 1 *", "4 * d_model, 2 *"),
+            ),
+            no_final_norm=(
+                "Your answer leaves out the norm after the last block. Add d_model gains.",
+                (", 1 *", ", 0 *"),
+            ),
+            one_norm_in_a_block=(
+                "Your answer counts one norm per block. There are two: before attention, and before the feed-forward "
+                "network.",
+                ("last_norm = 2", "last_norm = 1"),
+            ),
         ),
     ),
 )

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from course_lib.exercises.common import and_turned_around, integer, kinds
+from course_lib.exercises.common import and_turned_around, integer, kinds, slips
 from course_lib.exercises.since_2017.shared import no_gradient
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edited
@@ -128,36 +128,24 @@ EXERCISE = Exercise(
             _slip(("x @ self.weight.T", "(x @ self.weight.T).detach()")),
             alone=True,
         ),
-        Misconception(
-            "weight_left_out",
-            "Your answer leaves out the frozen weight. Add W x.",
-            _slip(("own +", "0 * own +")),
-        ),
-        Misconception(
-            "nothing_learned",
-            "Your answer is only W x. Add (alpha / rank) B A x.",
-            _slip((_SCALE, "0.0")),
-        ),
-        Misconception(
-            "not_divided_by_the_rank",
-            "Your answer multiplies by alpha. Divide alpha by the rank, so that you can change the rank without a new "
-            "learning rate.",
-            _slip((_SCALE, "self.alpha")),
-        ),
-        Misconception(
-            "scaled_by_the_rank",
-            "Your answer multiplies by alpha times the rank. Divide by the rank: alpha / rank.",
-            _slip((_SCALE, "self.alpha * self.rank")),
-        ),
-        Misconception(
-            "alpha_left_out",
-            "Your answer ignores alpha. Multiply B A x by alpha / rank.",
-            _slip((_SCALE, "1.0")),
-        ),
-        Misconception(
-            "one_over_the_rank",
-            "Your answer divides by the rank but ignores alpha. Multiply B A x by alpha / rank.",
-            _slip((_SCALE, "1 / self.rank")),
+        *slips(
+            _SideBySide,
+            weight_left_out=("Your answer leaves out the frozen weight. Add W x.", ("own +", "0 * own +")),
+            nothing_learned=("Your answer is only W x. Add (alpha / rank) B A x.", (_SCALE, "0.0")),
+            not_divided_by_the_rank=(
+                "Your answer multiplies by alpha. Divide alpha by the rank, so that you can change the rank without a "
+                "new learning rate.",
+                (_SCALE, "self.alpha"),
+            ),
+            scaled_by_the_rank=(
+                "Your answer multiplies by alpha times the rank. Divide by the rank: alpha / rank.",
+                (_SCALE, "self.alpha * self.rank"),
+            ),
+            alpha_left_out=("Your answer ignores alpha. Multiply B A x by alpha / rank.", (_SCALE, "1.0")),
+            one_over_the_rank=(
+                "Your answer divides by the rank but ignores alpha. Multiply B A x by alpha / rank.",
+                (_SCALE, "1 / self.rank"),
+            ),
         ),
         *(
             Misconception(

@@ -8,7 +8,7 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, and_turned_around, integer
+from course_lib.exercises.common import alike, and_turned_around, integer, slips
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.judging.ready_made import ORTHOGONALISATION
@@ -48,7 +48,7 @@ def _newton_schulz(gradient: Tensor, coefficients: tuple[float, float, float], s
 
 
 _slip = partial(Edited, _newton_schulz)
-_SQUARE, _CHANGE, _STEP, _SIZE = "x @ x.T", "b * square + c * square @ square", "a * x + change @ x", "gradient.norm()"
+_SQUARE, _STEP, _SIZE = "x @ x.T", "a * x + change @ x", "gradient.norm()"
 
 
 def _on_the_narrow_side(gradient: Tensor, coefficients: tuple[float, float, float], steps: int) -> Tensor:
@@ -109,37 +109,34 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "not_normalised",
-            "Your answer does not divide the gradient by its norm. Do that first, or the iteration diverges for large "
-            "matrices.",
-            _slip((_SIZE, "1")),
-        ),
-        Misconception(
-            "normalised_in_every_step",
-            "Your answer divides by the norm in every step. Divide once, before the loop.",
-            _slip(("square = ", "x = x / x.norm()\n        square = ")),
-        ),
-        Misconception(
-            "largest_number",
-            "Your answer divides by the gradient's largest absolute value. Divide by its Frobenius norm: the root of "
-            "the sum of all squares.",
-            _slip((_SIZE, "gradient.abs().max()")),
-        ),
-        Misconception(
-            "mean_square",
-            "Your answer divides by the root of the mean square. The Frobenius norm uses the sum.",
-            _slip((_SIZE, "gradient.square().mean().sqrt()")),
-        ),
-        Misconception(
-            "row_by_row",
-            "Your answer divides each row by its own norm. Divide everything by the norm of the whole matrix.",
-            _slip((_SIZE, "gradient.norm(dim=1, keepdim=True)")),
-        ),
-        Misconception(
-            "numbers_squared",
-            "Your answer squares element by element. (X X^T)^2 is a matrix product: @.",
-            _slip(("square @ square", "square**2")),
+        *slips(
+            _newton_schulz,
+            not_normalised=(
+                "Your answer does not divide the gradient by its norm. Do that first, or the iteration diverges for "
+                "large matrices.",
+                (_SIZE, "1"),
+            ),
+            normalised_in_every_step=(
+                "Your answer divides by the norm in every step. Divide once, before the loop.",
+                ("square = ", "x = x / x.norm()\n        square = "),
+            ),
+            largest_number=(
+                "Your answer divides by the gradient's largest absolute value. Divide by its Frobenius norm: the root "
+                "of the sum of all squares.",
+                (_SIZE, "gradient.abs().max()"),
+            ),
+            mean_square=(
+                "Your answer divides by the root of the mean square. The Frobenius norm uses the sum.",
+                (_SIZE, "gradient.square().mean().sqrt()"),
+            ),
+            row_by_row=(
+                "Your answer divides each row by its own norm. Divide everything by the norm of the whole matrix.",
+                (_SIZE, "gradient.norm(dim=1, keepdim=True)"),
+            ),
+            numbers_squared=(
+                "Your answer squares element by element. (X X^T)^2 is a matrix product: @.",
+                ("square @ square", "square**2"),
+            ),
         ),
         *alike(
             "Your answer leaves out a term or a coefficient. X becomes a X + b (X X^T) X + c (X X^T)^2 X.",
@@ -158,15 +155,13 @@ EXERCISE = Exercise(
             "Your answer multiplies X by itself. Use X X^T.",
             _slip((_SQUARE, "x @ x"), paired=False),
         ),
-        Misconception(
-            "one_step",
-            "Your answer takes only one step. Update X in each round of the loop, `steps` times.",
-            _slip(("range(steps)", "range(min(steps, 1))")),
-        ),
-        Misconception(
-            "always_five",
-            "Your answer always takes five steps. Take `steps`.",
-            _slip(("range(steps)", "range(5)")),
+        *slips(
+            _newton_schulz,
+            one_step=(
+                "Your answer takes only one step. Update X in each round of the loop, `steps` times.",
+                ("range(steps)", "range(min(steps, 1))"),
+            ),
+            always_five=("Your answer always takes five steps. Take `steps`.", ("range(steps)", "range(5)")),
         ),
         Misconception(
             "from_the_gradient",

@@ -9,7 +9,7 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import Kind, and_turned_around, kinds
+from course_lib.exercises.common import Kind, and_turned_around, kinds, slips
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Callback, Case, Exercise, Hint, Misconception
@@ -100,37 +100,34 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "post_norm",
-            "Your answer normalizes after the sum, as the 2017 paper does. Normalize the sublayer's input: x + "
-            "sublayer(norm(x)).",
-            _slip((_STEP, "norm(x + sublayer(x))")),
-        ),
-        Misconception(
-            "stream_normalised",
-            "Your answer adds to the normalized x. Add to x itself: only the sublayer reads norm(x).",
-            _slip((_STEP, "norm(x) + sublayer(norm(x))")),
-        ),
-        Misconception(
-            "norm_after_the_sublayer",
-            "Your answer normalizes the sublayer's output. Normalize its input: x + sublayer(norm(x)).",
-            _slip((_STEP, "x + norm(sublayer(x))")),
-        ),
-        Misconception(
-            "residual_left_out",
-            "Your answer leaves out the residual connection. Add x to the sublayer's output.",
-            _slip((_STEP, "sublayer(norm(x))")),
-        ),
-        Misconception(
-            "norms_left_out",
-            "Your sublayers read x without a norm. Each sublayer has its own norm: sublayer(norm(x)).",
-            _slip((_STEP, "x + sublayer(x)")),
-        ),
-        Misconception(
-            "no_final_norm",
-            "Your answer leaves out the final norm. The stream itself has not been normalized so far: return "
-            "final_norm(x).",
-            _slip((_RETURN, "return x")),
+        *slips(
+            _one_after_another,
+            post_norm=(
+                "Your answer normalizes after the sum, as the 2017 paper does. Normalize the sublayer's input: x + "
+                "sublayer(norm(x)).",
+                (_STEP, "norm(x + sublayer(x))"),
+            ),
+            stream_normalised=(
+                "Your answer adds to the normalized x. Add to x itself: only the sublayer reads norm(x).",
+                (_STEP, "norm(x) + sublayer(norm(x))"),
+            ),
+            norm_after_the_sublayer=(
+                "Your answer normalizes the sublayer's output. Normalize its input: x + sublayer(norm(x)).",
+                (_STEP, "x + norm(sublayer(x))"),
+            ),
+            residual_left_out=(
+                "Your answer leaves out the residual connection. Add x to the sublayer's output.",
+                (_STEP, "sublayer(norm(x))"),
+            ),
+            norms_left_out=(
+                "Your sublayers read x without a norm. Each sublayer has its own norm: sublayer(norm(x)).",
+                (_STEP, "x + sublayer(x)"),
+            ),
+            no_final_norm=(
+                "Your answer leaves out the final norm. The stream itself has not been normalized so far: return "
+                "final_norm(x).",
+                (_RETURN, "return x"),
+            ),
         ),
         Misconception(
             "final_norm_in_every_step",

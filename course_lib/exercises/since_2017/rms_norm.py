@@ -8,7 +8,7 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import and_turned_around, kinds, sizes
+from course_lib.exercises.common import and_turned_around, kinds, sizes, slips
 from course_lib.exercises.since_2017.shared import no_gradient
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edited
@@ -120,36 +120,24 @@ EXERCISE = Exercise(
             "mean square.",
             _slip(("square = ", "x = x - x.mean(dim=-1, keepdim=True)\n    square = "), paired=False),
         ),
-        Misconception(
-            "sum_for_mean",
-            "Your answer divides by the root of the sum of squares. Take their mean, so that the values stay around 1 "
-            "whatever d_model is.",
-            _slip((".mean", ".sum")),
-        ),
-        Misconception(
-            "root_left_out",
-            "Your answer divides by the mean square. Take its root first.",
-            _slip(_NO_ROOT),
-        ),
-        Misconception(
-            "over_the_words",
-            "Your answer takes the mean over the tokens (dim=-2). Take it over each token's own numbers, dim=-1.",
-            _slip(("dim=-1", "dim=-2")),
-        ),
-        Misconception(
-            "over_everything",
-            "Your answer takes one mean over all numbers. Each token has its own mean: dim=-1, keepdim=True.",
-            _slip(("(dim=-1, keepdim=True)", "()")),
-        ),
-        Misconception(
-            "gamma_left_out",
-            "Your answer leaves out gamma. Multiply by it.",
-            _slip((" * gamma", "")),
-        ),
-        Misconception(
-            "gamma_added",
-            "Your answer adds gamma. Multiply by it.",
-            _slip(("* gamma", "+ gamma")),
+        *slips(
+            _norm_in_steps,
+            sum_for_mean=(
+                "Your answer divides by the root of the sum of squares. Take their mean, so that the values stay "
+                "around 1 whatever d_model is.",
+                (".mean", ".sum"),
+            ),
+            root_left_out=("Your answer divides by the mean square. Take its root first.", _NO_ROOT),
+            over_the_words=(
+                "Your answer takes the mean over the tokens (dim=-2). Take it over each token's own numbers, dim=-1.",
+                ("dim=-1", "dim=-2"),
+            ),
+            over_everything=(
+                "Your answer takes one mean over all numbers. Each token has its own mean: dim=-1, keepdim=True.",
+                ("(dim=-1, keepdim=True)", "()"),
+            ),
+            gamma_left_out=("Your answer leaves out gamma. Multiply by it.", (" * gamma", "")),
+            gamma_added=("Your answer adds gamma. Multiply by it.", ("* gamma", "+ gamma")),
         ),
         no_gradient(_slip(("x / root * gamma", "(x / root * gamma).detach()")), "x or gamma"),
         Misconception(

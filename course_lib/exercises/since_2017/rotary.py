@@ -8,11 +8,11 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import Kind, and_turned_around, integer, kinds
+from course_lib.exercises.common import Kind, and_turned_around, integer, kinds, slips
 from course_lib.exercises.since_2017.shared import DOUBLE, no_gradient
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint
 from course_lib.references import since_2017
 
 
@@ -118,70 +118,61 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "halves_as_pairs",
-            "Your answer pairs number i with number i + d_head / 2, as Hugging Face's Llama does. Pair neighbors, "
-            "as the paper does: 0 and 1, 2 and 3.",
-            _slip(("x[..., ::2], x[..., 1::2]", "x.chunk(2, dim=-1)"), _HALVES_JOINED),
-        ),
-        Misconception(
-            "halves_joined",
-            "Your answer rotates the pairs correctly, but returns all first numbers before all second ones. Put each "
-            "pair side by side again.",
-            _slip(_HALVES_JOINED),
-        ),
-        Misconception(
-            "clockwise",
-            "Your answer rotates clockwise. The minus sign goes with the first number of a pair: a cos - b sin.",
-            _slip((_TURN, "a * cos + b * sin, b * cos - a * sin")),
-        ),
-        Misconception(
-            "minus_forgotten",
-            "Your answer has a plus in both numbers of a pair. A rotation has one minus: a cos - b sin, a sin + b cos.",
-            _slip((_FIRST, "a * cos + b * sin")),
-        ),
-        Misconception(
-            "second_from_the_first",
-            "Your answer computes the second numbers from first numbers that are already rotated. Keep the old ones "
-            "until you have both.",
-            _slip((_TURN, f"(a := {_FIRST}), a * sin + b * cos")),
-        ),
-        Misconception(
-            "counted_from_zero",
-            "Your answer numbers the tokens from 0. Use `positions`: with a cache, the only token may be token 40.",
-            _slip((_PLACES, "torch.arange(len(positions)).unsqueeze")),
-        ),
-        Misconception(
-            "one_place_on",
-            "Your answer rotates every token as if it were one position later. Position 0 does not rotate.",
-            _slip((_PLACES, "(positions + 1).unsqueeze")),
-        ),
-        Misconception(
-            "two_forgotten",
-            "Your exponent is i / d_head, where i counts pairs. Use 2i / d_head.",
-            _slip((_NUMBERS, "torch.arange(x.shape[-1] // 2)")),
-        ),
-        Misconception(
-            "two_counted_twice",
-            "Your exponent is twice as large as it should be. If your i counts in steps of two, it is already the "
-            "paper's 2i: use i / d_head.",
-            _slip((_NUMBERS, f"2 * {_NUMBERS}")),
-        ),
-        Misconception(
-            "fastest_last",
-            "Your later pairs rotate faster than the first. The exponent needs a minus: pair 0 rotates by one radian "
-            "per token, the others more slowly.",
-            _slip((_NUMBERS, f"-{_NUMBERS}")),
-        ),
-        Misconception(
-            "base_of_the_paper",
-            "Your base is always 10000. Use `base`: Llama 3's is 500000.",
-            _slip(("base**", "10_000.0**")),
-        ),
-        Misconception(
-            "added",
-            "Your answer adds cosines and sines to x, as lesson 03 does. Rotary positions rotate each pair instead.",
-            _slip((_TURN, "a + sin, b + cos")),
+        *slips(
+            _pair_by_pair,
+            halves_as_pairs=(
+                "Your answer pairs number i with number i + d_head / 2, as Hugging Face's Llama does. Pair neighbors, "
+                "as the paper does: 0 and 1, 2 and 3.",
+                ("x[..., ::2], x[..., 1::2]", "x.chunk(2, dim=-1)"),
+                _HALVES_JOINED,
+            ),
+            halves_joined=(
+                "Your answer rotates the pairs correctly, but returns all first numbers before all second ones. Put "
+                "each pair side by side again.",
+                _HALVES_JOINED,
+            ),
+            clockwise=(
+                "Your answer rotates clockwise. The minus sign goes with the first number of a pair: a cos - b sin.",
+                (_TURN, "a * cos + b * sin, b * cos - a * sin"),
+            ),
+            minus_forgotten=(
+                "Your answer has a plus in both numbers of a pair. A rotation has one minus: a cos - b sin, a sin + b "
+                "cos.",
+                (_FIRST, "a * cos + b * sin"),
+            ),
+            second_from_the_first=(
+                "Your answer computes the second numbers from first numbers that are already rotated. Keep the old "
+                "ones until you have both.",
+                (_TURN, f"(a := {_FIRST}), a * sin + b * cos"),
+            ),
+            counted_from_zero=(
+                "Your answer numbers the tokens from 0. Use `positions`: with a cache, the only token may be token 40.",
+                (_PLACES, "torch.arange(len(positions)).unsqueeze"),
+            ),
+            one_place_on=(
+                "Your answer rotates every token as if it were one position later. Position 0 does not rotate.",
+                (_PLACES, "(positions + 1).unsqueeze"),
+            ),
+            two_forgotten=(
+                "Your exponent is i / d_head, where i counts pairs. Use 2i / d_head.",
+                (_NUMBERS, "torch.arange(x.shape[-1] // 2)"),
+            ),
+            two_counted_twice=(
+                "Your exponent is twice as large as it should be. If your i counts in steps of two, it is already the "
+                "paper's 2i: use i / d_head.",
+                (_NUMBERS, f"2 * {_NUMBERS}"),
+            ),
+            fastest_last=(
+                "Your later pairs rotate faster than the first. The exponent needs a minus: pair 0 rotates by one "
+                "radian per token, the others more slowly.",
+                (_NUMBERS, f"-{_NUMBERS}"),
+            ),
+            base_of_the_paper=("Your base is always 10000. Use `base`: Llama 3's is 500000.", ("base**", "10_000.0**")),
+            added=(
+                "Your answer adds cosines and sines to x, as lesson 03 does. Rotary positions rotate each pair "
+                "instead.",
+                (_TURN, "a + sin, b + cos"),
+            ),
         ),
         no_gradient(_slip(("return turned", "return turned.detach()")), "x"),
     ),

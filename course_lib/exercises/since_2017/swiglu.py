@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import and_turned_around, kinds
+from course_lib.exercises.common import and_turned_around, kinds, slips
 from course_lib.exercises.since_2017.shared import no_gradient
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edited
@@ -85,40 +85,34 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "gates_exchanged",
-            "Your answer takes the SiLU of x V instead of x W_1. W_1 computes the gate: SiLU(x W_1) ⊙ x V.",
-            _slip(("gate, passed =", "passed, gate =")),
-        ),
-        Misconception(
-            "sigmoid",
-            "Your gate is a sigmoid, as in the older GLU. SiLU multiplies the sigmoid by its own input: z sigmoid(z).",
-            _slip(("F.silu", "torch.sigmoid")),
-        ),
-        Misconception(
-            "relu",
-            "Your gate is a ReLU, which the paper calls ReGLU. SwiGLU uses SiLU: z sigmoid(z).",
-            _slip(("F.silu", "F.relu")),
-        ),
-        Misconception(
-            "gelu",
-            "Your gate is a GELU, which the paper calls GEGLU. SwiGLU uses SiLU: z sigmoid(z).",
-            _slip(("F.silu", "F.gelu")),
-        ),
-        Misconception(
-            "no_activation",
-            "Your gate has no activation. Take the SiLU of x W_1 before you multiply.",
-            _slip(("F.silu", "")),
-        ),
-        Misconception(
-            "gate_left_out",
-            "Your answer leaves out V, so nothing is gated. Multiply SiLU(x W_1) by x V.",
-            _slip((" * passed", "")),
-        ),
-        Misconception(
-            "added",
-            "Your answer adds the two projections. Multiply them: ⊙ is element by element.",
-            _slip((" * passed", " + passed")),
+        *slips(
+            _gated_in_steps,
+            gates_exchanged=(
+                "Your answer takes the SiLU of x V instead of x W_1. W_1 computes the gate: SiLU(x W_1) ⊙ x V.",
+                ("gate, passed =", "passed, gate ="),
+            ),
+            sigmoid=(
+                "Your gate is a sigmoid, as in the older GLU. SiLU multiplies the sigmoid by its own input: z "
+                "sigmoid(z).",
+                ("F.silu", "torch.sigmoid"),
+            ),
+            relu=(
+                "Your gate is a ReLU, which the paper calls ReGLU. SwiGLU uses SiLU: z sigmoid(z).",
+                ("F.silu", "F.relu"),
+            ),
+            gelu=(
+                "Your gate is a GELU, which the paper calls GEGLU. SwiGLU uses SiLU: z sigmoid(z).",
+                ("F.silu", "F.gelu"),
+            ),
+            no_activation=("Your gate has no activation. Take the SiLU of x W_1 before you multiply.", ("F.silu", "")),
+            gate_left_out=(
+                "Your answer leaves out V, so nothing is gated. Multiply SiLU(x W_1) by x V.",
+                (" * passed", ""),
+            ),
+            added=(
+                "Your answer adds the two projections. Multiply them: ⊙ is element by element.",
+                (" * passed", " + passed"),
+            ),
         ),
         Misconception(
             "activation_of_both",

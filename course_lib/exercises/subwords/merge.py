@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import partial
 
 from torch import Generator
 
-from course_lib.exercises.common import integer
+from course_lib.exercises.common import integer, slips
 from course_lib.exercises.subwords.shared import join_in_a_list, random_source
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception, Pair
 from course_lib.text import subwords
 from course_lib.text.subwords import Merge, Pieces
@@ -52,9 +50,6 @@ def _join_by_while(tokens: Pieces, pair: Merge) -> Pieces:
             out.append(tokens[i])
             i += 1
     return tuple(out)
-
-
-_slip = partial(Edited, _join_by_while)
 
 
 def _replaced_in_the_text(tokens: Pieces, pair: Merge, number: int = -1) -> Pieces:
@@ -99,53 +94,46 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "first_one_only",
-            "Your answer merges only the first occurrence of the pair. Continue to the end of the word.",
-            _slip(("both == pair", "both == pair and i == len(out)")),
-        ),
-        Misconception(
-            "used_twice",
-            "Your answer uses a token twice: it turns `a a a` into `aa aa`. Move on by two after a merge.",
-            _slip(("i += 2", "i += 1 if tokens[i + 1 : i + 3] == pair else 2")),
-        ),
-        Misconception(
-            "right_piece_kept",
-            "Your answer moves on by one token after a merge, so the right token appears again after the merged one. "
-            "Move on by two.",
-            _slip(("i += 2", "i += 1")),
-        ),
-        Misconception(
-            "last_piece_lost",
-            "Your answer loses the last token of a word unless it is merged: the loop ends one token too early. "
-            "Continue while i < len(tokens).",
-            _slip(("i < len(tokens)", "i < len(tokens) - 1")),
-        ),
-        Misconception(
-            "from_the_right",
-            "Your answer merges from the right: it turns `a a a` into `a aa`. Start at the left: `aa a`.",
-            _slip(
+        *slips(
+            _join_by_while,
+            first_one_only=(
+                "Your answer merges only the first occurrence of the pair. Continue to the end of the word.",
+                ("both == pair", "both == pair and i == len(out)"),
+            ),
+            used_twice=(
+                "Your answer uses a token twice: it turns `a a a` into `aa aa`. Move on by two after a merge.",
+                ("i += 2", "i += 1 if tokens[i + 1 : i + 3] == pair else 2"),
+            ),
+            right_piece_kept=(
+                "Your answer moves on by one token after a merge, so the right token appears again after the merged "
+                "one. Move on by two.",
+                ("i += 2", "i += 1"),
+            ),
+            last_piece_lost=(
+                "Your answer loses the last token of a word unless it is merged: the loop ends one token too early. "
+                "Continue while i < len(tokens).",
+                ("i < len(tokens)", "i < len(tokens) - 1"),
+            ),
+            from_the_right=(
+                "Your answer merges from the right: it turns `a a a` into `a aa`. Start at the left: `aa a`.",
                 ("i = 0", "tokens, pair = tokens[::-1], pair[::-1]\n    i = 0"),
                 ("join(both)", "join(both[::-1])"),
                 ("(out)", "(out[::-1])"),
             ),
-        ),
-        Misconception(
-            "either_way_round",
-            "Your answer also merges the two tokens in reverse order. The pair's left token must come first.",
-            _slip(("== pair", "in (pair, pair[::-1])")),
-        ),
-        Misconception(
-            "same_letters",
-            "Your answer merges any tokens with the same spelling, even `a bc` for the pair (ab, c). Compare both "
-            "tokens.",
-            _slip(("both == pair", "len(both) == 2 and ''.join(both) == ''.join(pair)")),
-        ),
-        Misconception(
-            "nothing_joined",
-            "Your answer returns the tokens unchanged. Either it never finds the pair (a list never equals a tuple), "
-            "or it does not keep the merged tokens.",
-            _slip(("both == pair", "False")),
+            either_way_round=(
+                "Your answer also merges the two tokens in reverse order. The pair's left token must come first.",
+                ("== pair", "in (pair, pair[::-1])"),
+            ),
+            same_letters=(
+                "Your answer merges any tokens with the same spelling, even `a bc` for the pair (ab, c). Compare both "
+                "tokens.",
+                ("both == pair", "len(both) == 2 and ''.join(both) == ''.join(pair)"),
+            ),
+            nothing_joined=(
+                "Your answer returns the tokens unchanged. Either it never finds the pair (a list never equals a "
+                "tuple), or it does not keep the merged tokens.",
+                ("both == pair", "False"),
+            ),
         ),
         Misconception(
             "text_replaced",
@@ -153,20 +141,20 @@ EXERCISE = Exercise(
             "text `l a`, but not the token `l`. Compare whole tokens.",
             _replaced_in_the_text,
         ),
-        Misconception(
-            "space_between",
-            "Your answer leaves a space inside the merged token. Join the two halves directly.",
-            _slip(('""', '" "')),
-        ),
-        Misconception(
-            "a_list",
-            "Your answer is a list. Return a tuple: tokens are keys of a dict, and a list can't be a key.",
-            _slip(("return tuple", "return list")),
-        ),
-        Misconception(
-            "pair_kept_as_a_pair",
-            "Your answer puts the pair itself into the word. Merge its two tokens into one: pair[0] + pair[1].",
-            _slip(('"".join(both)', "both")),
+        *slips(
+            _join_by_while,
+            space_between=(
+                "Your answer leaves a space inside the merged token. Join the two halves directly.",
+                ('""', '" "'),
+            ),
+            a_list=(
+                "Your answer is a list. Return a tuple: tokens are keys of a dict, and a list can't be a key.",
+                ("return tuple", "return list"),
+            ),
+            pair_kept_as_a_pair=(
+                "Your answer puts the pair itself into the word. Merge its two tokens into one: pair[0] + pair[1].",
+                ('"".join(both)', "both"),
+            ),
         ),
     ),
     listed_pairs=(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 from torch import Generator
 
+from course_lib.exercises.common import slips
 from course_lib.exercises.subwords.shared import (
     FEW_LETTERS,
     GERMAN,
@@ -16,8 +16,7 @@ from course_lib.exercises.subwords.shared import (
     random_source,
     random_words,
 )
-from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import Case, Exercise, Hint
 from course_lib.text import subwords
 from course_lib.text.subwords import Merge
 
@@ -61,7 +60,6 @@ def _choose_by_a_key(counts: dict[Merge, int], ids: dict[str, int]) -> Merge:
     return min(counts, key=key)
 
 
-_slip = partial(Edited, _choose_by_a_key)
 _TIE, _IDS, _COUNT, _CHOSEN = ", left, right", "ids[pair[0]], ids[pair[1]]", "-counts[pair]", "min(counts, key=key)"
 _NO_TIE = (_TIE, ",")
 
@@ -104,66 +102,59 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "first_of_several",
-            "Your answer breaks ties by the order of `counts`, which depends on the text. Take the pair with the "
-            "smallest ids, the left token's first.",
-            _slip(_NO_TIE),
-        ),
-        Misconception(
-            "alphabetical",
-            "Your answer breaks ties alphabetically. Compare ids, not letters: a merged token is newer than every "
-            "character, so its id is larger.",
-            _slip((_IDS, "pair")),
-        ),
-        Misconception(
-            "largest_ids",
-            "Your answer breaks ties by the largest ids. Take the smallest.",
-            _slip((_IDS, "-ids[pair[0]], -ids[pair[1]]")),
-        ),
-        Misconception(
-            "right_piece_first",
-            "Your answer breaks ties by the right token's id first. Compare the left tokens' ids first, and the right "
-            "tokens' ids only if those are equal.",
-            _slip((_TIE, ", right, left")),
-        ),
-        Misconception(
-            "ids_as_text",
-            "Your answer compares ids as strings, where '10' comes before '9'. Compare them as numbers.",
-            _slip((_IDS, "str(ids[pair[0]]), str(ids[pair[1]])")),
-        ),
-        Misconception(
-            "right_piece_ignored",
-            "Your answer takes the first pair in `counts` if several have the same left token. Take the pair whose "
-            "right token has the smallest id.",
-            _slip((_TIE, ", left")),
-        ),
-        Misconception(
-            "largest_right_piece",
-            "Your answer takes the right token with the largest id if several pairs have the same left token. Take "
-            "the smallest.",
-            _slip((_TIE, ", left, -right")),
-        ),
-        Misconception(
-            "least_frequent",
-            "Your answer returns the least frequent pair. `min` takes the smallest key: negate the count.",
-            _slip((_COUNT, "counts[pair]")),
-        ),
-        Misconception(
-            "counts_ignored",
-            "Your answer returns the pair with the smallest ids, however rare. Compare counts first, and ids only for "
-            "ties.",
-            _slip((_COUNT, "0")),
-        ),
-        Misconception(
-            "with_its_count",
-            "Your answer returns the pair and its count. Return only the pair.",
-            _slip((_CHOSEN, f"{_CHOSEN}, counts[{_CHOSEN}]")),
-        ),
-        Misconception(
-            "joined",
-            "Your answer merges the pair into one string. Return the pair (left, right), a tuple: merging comes next.",
-            _slip((_CHOSEN, f"''.join({_CHOSEN})")),
+        *slips(
+            _choose_by_a_key,
+            first_of_several=(
+                "Your answer breaks ties by the order of `counts`, which depends on the text. Take the pair with the "
+                "smallest ids, the left token's first.",
+                _NO_TIE,
+            ),
+            alphabetical=(
+                "Your answer breaks ties alphabetically. Compare ids, not letters: a merged token is newer than every "
+                "character, so its id is larger.",
+                (_IDS, "pair"),
+            ),
+            largest_ids=(
+                "Your answer breaks ties by the largest ids. Take the smallest.",
+                (_IDS, "-ids[pair[0]], -ids[pair[1]]"),
+            ),
+            right_piece_first=(
+                "Your answer breaks ties by the right token's id first. Compare the left tokens' ids first, and the "
+                "right tokens' ids only if those are equal.",
+                (_TIE, ", right, left"),
+            ),
+            ids_as_text=(
+                "Your answer compares ids as strings, where '10' comes before '9'. Compare them as numbers.",
+                (_IDS, "str(ids[pair[0]]), str(ids[pair[1]])"),
+            ),
+            right_piece_ignored=(
+                "Your answer takes the first pair in `counts` if several have the same left token. Take the pair "
+                "whose right token has the smallest id.",
+                (_TIE, ", left"),
+            ),
+            largest_right_piece=(
+                "Your answer takes the right token with the largest id if several pairs have the same left token. "
+                "Take the smallest.",
+                (_TIE, ", left, -right"),
+            ),
+            least_frequent=(
+                "Your answer returns the least frequent pair. `min` takes the smallest key: negate the count.",
+                (_COUNT, "counts[pair]"),
+            ),
+            counts_ignored=(
+                "Your answer returns the pair with the smallest ids, however rare. Compare counts first, and ids only "
+                "for ties.",
+                (_COUNT, "0"),
+            ),
+            with_its_count=(
+                "Your answer returns the pair and its count. Return only the pair.",
+                (_CHOSEN, f"{_CHOSEN}, counts[{_CHOSEN}]"),
+            ),
+            joined=(
+                "Your answer merges the pair into one string. Return the pair (left, right), a tuple: merging comes "
+                "next.",
+                (_CHOSEN, f"''.join({_CHOSEN})"),
+            ),
         ),
     ),
 )

@@ -7,7 +7,7 @@ from functools import partial
 
 from torch import Generator
 
-from course_lib.exercises.common import integer, predicted
+from course_lib.exercises.common import integer, predicted, slips
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.text import subwords
@@ -72,38 +72,33 @@ EXERCISE = Exercise(
             "Your answer counts one special token even if there are none: `special or 1` treats 0 as False.",
             _slip(("+ special", "+ (special or 1)"), paired=False),
         ),
-        Misconception(
-            "two_become_one",
-            "You expect the vocabulary to shrink, because two tokens become one. That happens only in the words. The "
-            "vocabulary keeps both tokens for other words, so each merge adds one.",
-            _slip(("+ merges", "- merges")),
-        ),
-        Misconception(
-            "replaced",
-            "You expect new tokens to replace old ones. Old tokens stay, because other words may need them: each "
-            "merge adds a token.",
-            _slip((" + merges", "")),
-        ),
-        Misconception(
-            "special_forgotten",
-            "Your answer leaves out the special tokens. They also have ids.",
-            _slip((" + special", "")),
-        ),
-        Misconception(
-            "characters_forgotten",
-            "Your answer leaves out the characters. They stay in the vocabulary, so that every word can be spelled.",
-            _slip(("characters + ", "")),
-        ),
-        Misconception(
-            "two_for_each_pair",
-            "You expect two new tokens for each pair. Both halves are already in the vocabulary: only the merged token "
-            "is new.",
-            _slip(("+ merges", "+ 2 * merges")),
-        ),
-        Misconception(
-            "one_too_few",
-            "Your answer is one too small. Every merge adds a token, including the first and the last.",
-            _slip(("return ", "return -1 + ")),
+        *slips(
+            _size_added_up,
+            two_become_one=(
+                "You expect the vocabulary to shrink, because two tokens become one. That happens only in the words. "
+                "The vocabulary keeps both tokens for other words, so each merge adds one.",
+                ("+ merges", "- merges"),
+            ),
+            replaced=(
+                "You expect new tokens to replace old ones. Old tokens stay, because other words may need them: each "
+                "merge adds a token.",
+                (" + merges", ""),
+            ),
+            special_forgotten=("Your answer leaves out the special tokens. They also have ids.", (" + special", "")),
+            characters_forgotten=(
+                "Your answer leaves out the characters. They stay in the vocabulary, so that every word can be "
+                "spelled.",
+                ("characters + ", ""),
+            ),
+            two_for_each_pair=(
+                "You expect two new tokens for each pair. Both halves are already in the vocabulary: only the merged "
+                "token is new.",
+                ("+ merges", "+ 2 * merges"),
+            ),
+            one_too_few=(
+                "Your answer is one too small. Every merge adds a token, including the first and the last.",
+                ("return ", "return -1 + "),
+            ),
         ),
         Misconception(
             "one_too_many",

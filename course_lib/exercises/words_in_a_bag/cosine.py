@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import bags
-from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, integer
-from course_lib.judging.edits import Edited
+from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, integer, slips
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.judging.ready_made import COSINE
 
@@ -32,9 +30,6 @@ def _cosine_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case(SMALLEST, (torch.tensor([[-2.0]]), 0))
     square = 2 * torch.randn(5, 5, generator=generator)
     yield Case("as many words as components", (square, integer(generator, 0, 5)))
-
-
-_slip = partial(Edited, bags.cosine_similarities)
 
 
 def _cosines_with_lists(table: Tensor, i: int) -> Tensor:
@@ -86,45 +81,42 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "dot_product",
-            "Your answer is the dot product alone, so longer vectors score higher. Divide it by both lengths, |a| and "
-            "|b|.",
-            _slip((" / (lengths * lengths[i])", "")),
-        ),
-        Misconception(
-            "own_length_only",
-            "Your answer divides by the length of word i's vector only. Divide by the length of the other vector too.",
-            _slip(("(lengths * lengths[i])", "lengths[i]")),
-        ),
-        Misconception(
-            "other_length_only",
-            "Your answer divides by the length of the other word's vector only. Divide by word i's length too, so "
-            "that a word's cosine with itself is exactly 1.",
-            _slip(("(lengths * lengths[i])", "lengths")),
-        ),
-        Misconception(
-            "own_length_twice",
-            "Your answer divides by the squared length of word i's vector. Divide by both words' lengths: |a| |b|.",
-            _slip(("(lengths * lengths[i])", "lengths[i] ** 2")),
-        ),
-        Misconception(
-            "squared_lengths",
-            "Your answer divides by squared lengths. Take the root: a vector's length is the root of the sum of its "
-            "squares.",
-            _slip(("(lengths * lengths[i])", "(lengths * lengths[i]) ** 2")),
-        ),
-        Misconception(
-            "multiplied_by_own_length",
-            "Your answer divides by the other word's length and then multiplies by word i's: / and * run from left to "
-            "right. Put the product in parentheses: / (lengths * lengths[i]).",
-            _slip(("(lengths * lengths[i])", "lengths * lengths[i]")),
-        ),
-        Misconception(
-            "length_of_the_table",
-            "Your answer uses the norm of the whole table as every word's length. Give each row its own length: "
-            "table.norm(dim=-1).",
-            _slip(("(lengths * lengths[i])", "(torch.linalg.vector_norm(table) * lengths[i])")),
+        *slips(
+            bags.cosine_similarities,
+            dot_product=(
+                "Your answer is the dot product alone, so longer vectors score higher. Divide it by both lengths, |a| "
+                "and |b|.",
+                (" / (lengths * lengths[i])", ""),
+            ),
+            own_length_only=(
+                "Your answer divides by the length of word i's vector only. Divide by the length of the other vector "
+                "too.",
+                ("(lengths * lengths[i])", "lengths[i]"),
+            ),
+            other_length_only=(
+                "Your answer divides by the length of the other word's vector only. Divide by word i's length too, so "
+                "that a word's cosine with itself is exactly 1.",
+                ("(lengths * lengths[i])", "lengths"),
+            ),
+            own_length_twice=(
+                "Your answer divides by the squared length of word i's vector. Divide by both words' lengths: |a| |b|.",
+                ("(lengths * lengths[i])", "lengths[i] ** 2"),
+            ),
+            squared_lengths=(
+                "Your answer divides by squared lengths. Take the root: a vector's length is the root of the sum of "
+                "its squares.",
+                ("(lengths * lengths[i])", "(lengths * lengths[i]) ** 2"),
+            ),
+            multiplied_by_own_length=(
+                "Your answer divides by the other word's length and then multiplies by word i's: / and * run from "
+                "left to right. Put the product in parentheses: / (lengths * lengths[i]).",
+                ("(lengths * lengths[i])", "lengths * lengths[i]"),
+            ),
+            length_of_the_table=(
+                "Your answer uses the norm of the whole table as every word's length. Give each row its own length: "
+                "table.norm(dim=-1).",
+                ("(lengths * lengths[i])", "(torch.linalg.vector_norm(table) * lengths[i])"),
+            ),
         ),
         Misconception(
             "lengths_of_columns",
@@ -132,43 +124,43 @@ EXERCISE = Exercise(
             "dim=-1.",
             lambda table, i: (table / table.norm(dim=0)) @ (table / table.norm(dim=0))[i],
         ),
-        Misconception(
-            "lengths_as_a_column",
-            "Your answer has a number for every pair of words, because it divides dot products, [vocab_size], by a "
-            "column of lengths, [vocab_size, 1]. Leave out keepdim: table.norm(dim=-1).",
-            _slip(("dim=-1", "dim=-1, keepdim=True")),
-        ),
-        Misconception(
-            "sums_for_lengths",
-            "Your answer uses the sum of absolute values as a vector's length. The length is the root of the sum of "
-            "squares: table.norm(dim=-1).",
-            _slip(("torch.linalg.vector_norm(table, dim=-1)", "table.abs().sum(dim=-1)")),
-        ),
-        Misconception(
-            "counted_from_one",
-            "Your answer compares every word with the word before word i. Words are numbered from 0: use table[i].",
-            _slip(("    lengths", "    i = i - 1\n    lengths")),
-        ),
-        Misconception(
-            "one_minus",
-            "Your answer subtracts the cosine from 1, so it is a distance: 0 for the word itself. Return the cosine.",
-            _slip(("return ", "return 1 - ")),
-        ),
-        Misconception(
-            "angle",
-            "Your answer is the angle between the vectors. Return its cosine: leave out the acos.",
-            _slip(("return ", "return torch.acos(("), ("lengths[i])", "lengths[i])).clamp(-1, 1))")),
-        ),
-        Misconception(
-            "absolute",
-            "Your answer has no negative values, but vectors that point away from each other have a negative cosine. "
-            "Leave out the absolute value or square.",
-            _slip(("table @ table[i]", "(table @ table[i]).abs()")),
-        ),
-        Misconception(
-            "all_pairs",
-            "Your answer has the cosines of all pairs of words. Return only row i.",
-            _slip(("@ table[i]", "@ table.T"), ("(lengths ", "(lengths.unsqueeze(1) "), ("lengths[i]", "lengths")),
+        *slips(
+            bags.cosine_similarities,
+            lengths_as_a_column=(
+                "Your answer has a number for every pair of words, because it divides dot products, [vocab_size], by "
+                "a column of lengths, [vocab_size, 1]. Leave out keepdim: table.norm(dim=-1).",
+                ("dim=-1", "dim=-1, keepdim=True"),
+            ),
+            sums_for_lengths=(
+                "Your answer uses the sum of absolute values as a vector's length. The length is the root of the sum "
+                "of squares: table.norm(dim=-1).",
+                ("torch.linalg.vector_norm(table, dim=-1)", "table.abs().sum(dim=-1)"),
+            ),
+            counted_from_one=(
+                "Your answer compares every word with the word before word i. Words are numbered from 0: use table[i].",
+                ("    lengths", "    i = i - 1\n    lengths"),
+            ),
+            one_minus=(
+                "Your answer subtracts the cosine from 1, so it is a distance: 0 for the word itself. Return the "
+                "cosine.",
+                ("return ", "return 1 - "),
+            ),
+            angle=(
+                "Your answer is the angle between the vectors. Return its cosine: leave out the acos.",
+                ("return ", "return torch.acos(("),
+                ("lengths[i])", "lengths[i])).clamp(-1, 1))"),
+            ),
+            absolute=(
+                "Your answer has no negative values, but vectors that point away from each other have a negative "
+                "cosine. Leave out the absolute value or square.",
+                ("table @ table[i]", "(table @ table[i]).abs()"),
+            ),
+            all_pairs=(
+                "Your answer has the cosines of all pairs of words. Return only row i.",
+                ("@ table[i]", "@ table.T"),
+                ("(lengths ", "(lengths.unsqueeze(1) "),
+                ("lengths[i]", "lengths"),
+            ),
         ),
     ),
     forbidden=(COSINE,),

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import bags
-from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, integer
+from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, integer, slips
 from course_lib.exercises.words_in_a_bag.shared import DOG_CHASED_CAT, TABLE, random_ids
-from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import Case, Exercise, Hint
 
 
 def _look_up_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -38,9 +36,6 @@ def _look_up_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 def _look_up_by_loop(table: Tensor, ids: Tensor) -> Tensor:
     rows = torch.stack([table[int(i)] for i in ids.flatten()])
     return rows.reshape(*ids.shape, table.shape[1])
-
-
-_slip = partial(Edited, _look_up_by_loop)
 
 
 EXERCISE = Exercise(
@@ -77,38 +72,36 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "counted_from_one",
-            "Your answer takes the row before the right one, as if ids started at 1. Ids and rows both start at 0: "
-            "take row i for id i.",
-            _slip(("int(i)", "int(i) - 1")),
-        ),
-        Misconception(
-            "one_row_further",
-            "Your answer takes the row after the right one. Rows start at 0: take row i for id i.",
-            _slip(("int(i)", "(int(i) + 1) % len(table)")),
-        ),
-        Misconception(
-            "each_word_once",
-            "Your answer has each word only once, sorted by id. Return one row for every word, in the order of the "
-            "sentence, repeats included.",
-            _slip(("    rows", "    ids = ids.unique()\n    rows")),
-        ),
-        Misconception(
-            "averaged",
-            "Your answer averages the words of a sentence. Here, return one row for each word; the mean comes later.",
-            _slip(("table.shape[1])", "table.shape[1]).mean(dim=-2)")),
-        ),
-        Misconception(
-            "transposed",
-            "Your answer has one column per word. Give each word a row: leave out the transpose.",
-            _slip(("table.shape[1])", "table.shape[1]).mT")),
-        ),
-        Misconception(
-            "row_0_zeroed",
-            "Your answer has zeros where the id is 0. Take row 0 from the table like any other row. In exercise 4, "
-            "the mask leaves out padding.",
-            _slip(("table.shape[1])", "table.shape[1]) * (ids != 0).unsqueeze(-1)")),
+        *slips(
+            _look_up_by_loop,
+            counted_from_one=(
+                "Your answer takes the row before the right one, as if ids started at 1. Ids and rows both start at "
+                "0: take row i for id i.",
+                ("int(i)", "int(i) - 1"),
+            ),
+            one_row_further=(
+                "Your answer takes the row after the right one. Rows start at 0: take row i for id i.",
+                ("int(i)", "(int(i) + 1) % len(table)"),
+            ),
+            each_word_once=(
+                "Your answer has each word only once, sorted by id. Return one row for every word, in the order of "
+                "the sentence, repeats included.",
+                ("    rows", "    ids = ids.unique()\n    rows"),
+            ),
+            averaged=(
+                "Your answer averages the words of a sentence. Here, return one row for each word; the mean comes "
+                "later.",
+                ("table.shape[1])", "table.shape[1]).mean(dim=-2)"),
+            ),
+            transposed=(
+                "Your answer has one column per word. Give each word a row: leave out the transpose.",
+                ("table.shape[1])", "table.shape[1]).mT"),
+            ),
+            row_0_zeroed=(
+                "Your answer has zeros where the id is 0. Take row 0 from the table like any other row. In exercise "
+                "4, the mask leaves out padding.",
+                ("table.shape[1])", "table.shape[1]) * (ids != 0).unsqueeze(-1)"),
+            ),
         ),
     ),
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import partial
 
 import torch
 from torch import Generator
@@ -76,7 +75,6 @@ def _repeated(words: list[str], first: int, second: int, rng: random.Random) -> 
     return _shuffled(words * first, rng), _shuffled(words * second, rng)
 
 
-_slips = partial(slips, bags.same_vector)
 _SAME = "all(ours[word] * others == theirs[word] * words for word in ours | theirs)"
 
 
@@ -132,7 +130,8 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        *_slips(
+        *slips(
+            bags.same_vector,
             counts_must_be_equal=(
                 "Your answer compares counts. But `ha` and `ha ha ha` have the same mean: compare shares, each word's "
                 "count divided by the length of its sentence.",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Generator, Tensor
 
-from course_lib.judging.edits import Edit, Edited
+from course_lib.exercises.common import slips
 from course_lib.judging.exercise import Misconception
 from course_lib.masking import padding_mask
 
@@ -41,38 +41,30 @@ ADDED_UP = ("(x * words)", "x")
 
 def wrong_means(right: Callable[..., object]) -> tuple[Misconception, ...]:
     """Padding in the sum or in the number of words, nothing divided, or by another number, in `bags.mean_pooling`."""
-
-    def slip(*edits: Edit) -> Edited:
-        return Edited(right, *edits)
-
-    return (
-        Misconception(
-            "padding_counted_in_the_number",
+    return slips(
+        right,
+        padding_counted_in_the_number=(
             "Your answer sums the right words but divides by the number of all positions, padding included. Divide "
             "each sentence by its own number of words.",
-            slip(COUNTED),
+            COUNTED,
         ),
-        Misconception(
-            "padding_added_up",
+        padding_added_up=(
             "Your answer divides by the right number but adds padding vectors to the sum. Multiply them by 0 first: x "
             "* mask.unsqueeze(-1).",
-            slip(ADDED_UP),
+            ADDED_UP,
         ),
-        Misconception(
-            "sum",
+        sum=(
             "Your answer sums the words but doesn't divide. Divide each sum by the number of words.",
-            slip(("words.sum(dim=1)", "words.new_ones(1)")),
+            ("words.sum(dim=1)", "words.new_ones(1)"),
         ),
-        Misconception(
-            "words_of_the_whole_batch",
+        words_of_the_whole_batch=(
             "Your answer divides by the number of words in the whole batch. Count each sentence's words: "
             "mask.sum(dim=1, keepdim=True).",
-            slip(("words.sum(dim=1)", "words.sum()")),
+            ("words.sum(dim=1)", "words.sum()"),
         ),
-        Misconception(
-            "number_without_keepdim",
+        number_without_keepdim=(
             "Your answer divides columns instead of rows: counts of shape [batch] line up with the last dimension. "
             "Keep the dimension: mask.sum(dim=1, keepdim=True).",
-            slip(("words.sum(dim=1)", "mask.sum(dim=1)")),
+            ("words.sum(dim=1)", "mask.sum(dim=1)"),
         ),
     )
