@@ -42,11 +42,6 @@ def _softmax_of_columns(scaled: Tensor) -> Tensor:
     return powers / powers.sum(dim=-2, keepdim=True)
 
 
-def _population_variance(q: Tensor, k: Tensor) -> Tensor:
-    dots = (q * k).sum(1)
-    return ((dots - dots.mean()) ** 2).mean()
-
-
 def _numpy_attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     scaled = q.detach().numpy() @ k.detach().numpy().swapaxes(-1, -2) / numpy.sqrt(q.shape[-1])
     powers = numpy.exp(scaled - scaled.max(-1, keepdims=True))
@@ -65,25 +60,9 @@ def _gradients_without_the_root(q: Tensor, k: Tensor, v: Tensor, of_out: Tensor)
 @pytest.mark.parametrize(
     ("exercise_id", "answer", "expected"),
     [
-        ("attention.scores", lambda q, k: torch.einsum("...qd,...kd->...kq", q, k), "keys_as_rows"),
-        (
-            "attention.scores",
-            lambda q, k: q @ k.contiguous().view(*k.shape[:-2], -1, k.shape[-2]),
-            "reshaped_not_transposed",
-        ),
-        ("attention.scale", lambda scores, d_head: scores / d_head, "divided_by_d_head"),
-        ("attention.scale", lambda scores, d_head: scores / (d_head**0.5 // 1), "root_cut_to_an_integer"),
-        ("attention.scale", lambda scores, d_head: scores / d_head**1 / 2, "divided_by_twice_d_head"),
-        (
-            "attention.scale",
-            lambda scores, d_head: scores / torch.sqrt(torch.tensor(scores.shape[-1])),
-            "root_of_number_of_keys",
-        ),
         ("attention.weights", _softmax_of_columns, "normalised_over_queries"),
         ("attention.weights", lambda scaled: scaled.exp() / scaled.exp().sum(-1)[..., None], "large_scores_overflow"),
         ("attention.scaled_dot_product", _numpy_attention, "no_gradients"),
-        ("attention.dot_product_variance", _population_variance, "biased"),
-        ("attention.softmax_jacobian", lambda scores: torch.diag_embed(scores.softmax(-1)), "second_term_left_out"),
         ("attention.gradients", _gradients_without_the_root, "scaled_once"),
     ],
 )

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import pytest
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tests.course_lib.exercises.judging import mistake, named, verdict
@@ -29,66 +28,6 @@ class TestTheSlides:
         assert "normalizer" in found.misconception.message
 
 
-def _pairs(firsts: list[list[int]], seconds: list[list[int] | None], cls: int, sep: int, pad: int, slip: str) -> object:
-    rows, segments = [], []
-    for a, b in zip(firsts, seconds, strict=True):
-        row, segment = [cls] + a + [sep], [0] * (len(a) + (1 if slip == "sep" and b is not None else 2))
-        if b is not None:
-            row = row + b + ([] if slip == "end" else [sep])
-        segment = segment + [1] * (len(row) - len(segment))
-        rows.append(row)
-        segments.append(segment)
-    ids = torch.full((len(rows), max(map(len, rows))), pad)
-    types = torch.zeros_like(ids)
-    for i, (row, segment) in enumerate(zip(rows, segments, strict=True)):
-        ids[i, : len(row)], types[i, : len(row)] = torch.tensor(row), torch.tensor(segment)
-    return ids, types, ids != pad
-
-
-def _masking(
-    ids: Tensor, special: Tensor, chance: Tensor, fate: Tensor, anything: Tensor, mask_id: int, slip: str
-) -> object:
-    chosen = chance < 0.15 if slip == "special" else (chance < 0.15) & ~special
-    read = ids.clone()
-    read[chosen & (fate < 0.8)] = mask_id
-    other = chosen & (fate >= 0.9 if slip == "exchanged" else (fate >= 0.8) & (fate < 0.9))
-    read[other] = anything[other]
-    labels = ids.clone()
-    labels[~chosen if slip != "changed" else read == ids] = -100
-    return read, labels
-
-
-def _fated(ids: Tensor, special: Tensor, chance: Tensor, fate: Tensor, anything: Tensor, mask_id: int) -> object:
-    read = ids.clone()
-    read[fate < 0.8] = mask_id
-    read[(fate >= 0.8) & (fate < 0.9)] = anything[(fate >= 0.8) & (fate < 0.9)]
-    return read, ids.masked_fill((chance >= 0.15) | special, -100)
-
-
-def _span(logits: Tensor, max_tokens: int | None, slip: str) -> Tensor:
-    rows = []
-    for first, last in logits:
-        i = int(first.argmax())
-        if slip == "independent":
-            rows.append([i, int(last.argmax())])
-            continue
-        end = len(last) if max_tokens is None else min(len(last), i + max_tokens)
-        rows.append([i, i + int(last[i:end].argmax())])
-    return torch.tensor(rows)
-
-
-def _searched(logits: Tensor, max_tokens: int | None = None) -> Tensor:
-    rows = []
-    for first, last in logits.tolist():
-        best, span = 0.0, [0, 0]
-        for i in range(len(first)):
-            for j in range(i, min(len(first), i + (max_tokens or len(first)))):
-                if first[i] + last[j] > best:
-                    best, span = first[i] + last[j], [i, j]
-        rows.append(span)
-    return torch.tensor(rows)
-
-
 def _tabled(logits: Tensor, max_tokens: int | None, slip: str) -> Tensor:
     tokens = logits.shape[2]
     ones = torch.ones(tokens, tokens)
@@ -99,14 +38,6 @@ def _tabled(logits: Tensor, max_tokens: int | None, slip: str) -> Tensor:
     best = table.masked_fill(~keep, 0.0 if slip == "zeros" else -torch.inf).flatten(1).argmax(1)
     both = torch.stack([best // tokens, best % tokens], 1)
     return both[:, [1, 0]] if slip == "turned" else both
-
-
-def _choices(score: Callable[..., Tensor], ids: Tensor, segments: Tensor, mask: Tensor, slip: str) -> Tensor:
-    b, c, w = ids.shape
-    rows = score(ids.reshape(b * c, w), segments.reshape(b * c, w), mask.reshape(b * c, w))
-    if slip == "all":
-        return F.softmax(rows, 0).reshape(b, c)
-    return torch.softmax(rows.reshape(b, c), 0)
 
 
 class _AllWithAll(nn.Module):
@@ -146,26 +77,12 @@ class _LastWord(nn.Module):
 @pytest.mark.parametrize(
     ("exercise_id", "answer", "expected"),
     [
-        ("bert.pair_encoding", lambda *args: _pairs(*args, slip="sep"), "first_sep_in_second_segment"),
-        ("bert.pair_encoding", lambda *args: _pairs(*args, slip="end"), "last_sep_missing"),
         ("bert.expected_counts", lambda tokens: (tokens * 0.8, tokens / 10, tokens / 10), "shares_of_all_words"),
         ("bert.expected_counts", lambda tokens: (tokens * 15 / 100, 0.0, 0.0), "all_become_mask"),
-        ("bert.mask_words", lambda *args: _masking(*args, slip="special"), "special_chosen"),
-        ("bert.mask_words", lambda *args: _masking(*args, slip="changed"), "labels_only_where_changed"),
-        ("bert.mask_words", lambda *args: _masking(*args, slip="exchanged"), "others_and_stays_exchanged"),
-        ("bert.mask_words", _fated, "unchosen_hidden_too"),
         ("bert.sequence_classifier", _LastWord, "last_word"),
         ("bert.token_classifier", _Pieces, "mean_of_pieces_and_sep"),
         ("bert.token_classifier", _AllWithAll, "every_row_of_starts"),
-        ("bert.answer_span", lambda x, most=None: _span(x, most, "independent"), "each_by_itself"),
-        ("bert.answer_span", lambda x, most=None: _span(x, most, "first"), "beginning_first"),
-        ("bert.answer_span", _searched, "search_from_zero"),
-        ("bert.answer_span", lambda x, most=None: _tabled(x, most, "zeros"), "impossible_spans_at_zero"),
         ("bert.answer_span", lambda x, most=None: _tabled(x, most, "tril"), "lower_triangle"),
-        ("bert.answer_span", lambda x, most=None: _tabled(x, most, "turned"), "last_and_first"),
-        ("bert.answer_span", lambda x, most=None: _tabled(x, most, "product"), "multiplied"),
-        ("bert.multiple_choice", lambda *args: _choices(*args, slip="all"), "softmax_over_all_rows"),
-        ("bert.multiple_choice", lambda *args: _choices(*args, slip="batch"), "softmax_over_the_batch"),
     ],
 )
 def test_slips_are_named(exercise_id: str, answer: Callable[..., object], expected: str) -> None:
