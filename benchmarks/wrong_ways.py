@@ -69,7 +69,7 @@ def wrong_ways(key: AnswerKey) -> Iterator[WrongWay]:
         yield around("non-broadcasting", _non_broadcasting)
     if any(_can_change(value) for case in key.cases for value in case.args):
         yield around("overwriting", _overwriting)
-    if any(_float_inputs([v for v in case.args if isinstance(v, Tensor)]) for case in key.cases):
+    if any(_is_wider(seen.value, case.args) for case, seen in zip(key.cases, key.expected, strict=True)):
         yield around("cut to the first argument's size", _cut)
     yield WrongWay("the first result forever", partial(_kept, exercise))
     if any(passed):
@@ -159,11 +159,17 @@ def _can_change(value: Value) -> bool:
 
 def _cut(call: Answer, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """d_value taken for d_head: no more features come out than the first argument has."""
-    first = next((value for value in args if isinstance(value, Tensor) and value.ndim), None)
     result = call(*args, **kwargs)
-    if first is None or not isinstance(result, Tensor) or not result.ndim:
-        return result
-    return result[..., : first.shape[-1]]
+    return result[..., : _width(args)] if _is_wider(result, args) else result
+
+
+def _is_wider(result: Value, args: tuple[Value, ...]) -> bool:
+    return isinstance(result, Tensor) and result.ndim > 0 and 0 < _width(args) < result.shape[-1]
+
+
+def _width(args: tuple[Value, ...]) -> int:
+    """The last dimension of the first tensor that has one; 0 where there is none."""
+    return next((value.shape[-1] for value in args if isinstance(value, Tensor) and value.ndim), 0)
 
 
 def _worn_out(exercise: Exercise, calls: int) -> Answer:

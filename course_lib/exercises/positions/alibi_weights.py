@@ -25,7 +25,7 @@ def _alibi_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         tokens = integer(generator, 5, 9)
         kind = Kind(name, generator, (*leading, heads), dtype, transposed=name == "a batch")
         yield Case(name, (kind.normal(tokens, tokens),), gradients=(0,) if not leading else ())
-    yield Case(SMALLEST, (torch.randn(1, 1, 1, generator=generator),))
+    yield Case(SMALLEST, (torch.randn(1, 1, 1, 1, generator=generator),))
     scaled = torch.randn(3, 3, 3, generator=generator)
     yield Case("as many tokens as heads", (scaled,))
     yield elsewhere(Case("as many tokens as heads", (scaled,)))
