@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Generator, Tensor
@@ -13,80 +14,60 @@ from course_lib.exercises.decoding import shared
 from course_lib.exercises.decoding.shared import END, START, Lesson, Step, draw_model, step_callback
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
-from course_lib.judging.recorded.stand_ins import NextWord
 from course_lib.references import decoding
 
 MANY_BEAMS = "more beams than tokens"
 """The part of `beam_search` where `topk(beams)` of a distribution is refused."""
 
-Search = Callable[..., Tensor]
+Suits = Callable[[Step, tuple[int, ...]], bool]
 
 
 def _beam_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case(f"{shared.TREE}, 3 beams", (step_callback(Lesson()), START, END, 3, 8))
         yield Case("the tree of the lesson, 2 beams", (step_callback(Lesson()), START, END, 2, 8))
-    case = partial(_worth_searching, generator)
-    for beams, vocab_size, longest, apart in (
-        (2, 6, 6, ()),
-        (3, 5, 5, ()),
-        (2, 7, 5, (_LONGEST_RETURNED, _PROBABILITIES_ADDED)),
-        (3, 6, 6, (_searched, _TWO_CONTINUATIONS_EACH)),
-    ):
-        name = f"{beams} beams, {vocab_size} tokens to choose from"
-        yield case(name, vocab_size, (START, END, beams, longest), apart)
-    other_end = _slip((", end_id\n", f", {END}\n"))
-    yield case("<s> and <e> have other ids", 5, (4, 0, 4, 4), (_searched, other_end))
-    yield case("a model that never writes <e>", 5, (START, END, 3, 4), never=END)
-    yield case(MANY_BEAMS, 4, (START, END, 6, 4), part=MANY_BEAMS)
-    model = draw_model(generator, 4, lambda _model: True)
-    yield Case("one token at most", (step_callback(model), START, END, 2, 1))
-    model = draw_model(generator, 6, _cut_at_once)
-    yield Case("1 beam", (step_callback(model), START, END, 1, 6))
-    longest = integer(generator, 55, 65)
-    model = draw_model(generator, 30, lambda model: _beyond_a_float(model, longest), never=END, spread=0.5)
-    yield Case("a sentence whose probability is too small for a float", (step_callback(model), START, END, 1, longest))
+
+    def case(name: str, vocab_size: int, *asked: int, suits: Suits = _is_worth_searching, **drawn: Any) -> Case:
+        model = draw_model(generator, vocab_size, lambda model: suits(model, asked), **drawn)
+        return Case(name, (step_callback(model), *asked), part=name if name == MANY_BEAMS else CORE)
+
+    for beams, vocab_size, longest in ((2, 6, 6), (3, 5, 5), (2, 7, 5), (3, 6, 6)):
+        yield case(f"{beams} beams, {vocab_size} tokens to choose from", vocab_size, START, END, beams, longest)
+    yield case("<s> and <e> have other ids", 5, 4, 0, 4, 4, suits=_shows_its_end)
+    yield case("a model that never writes <e>", 5, START, END, 3, 4, never=END)
+    yield case(MANY_BEAMS, 4, START, END, 6, 4)
+    yield case("one token at most", 4, START, END, 2, 1, suits=lambda _model, _asked: True)
+    yield case("1 beam", 6, START, END, 1, 6, suits=_cuts_at_once)
+    name, longest = "a sentence whose probability is too small for a float", integer(generator, 55, 65)
+    yield case(name, 30, START, END, 1, longest, suits=_is_beyond_a_float, never=END, spread=0.5)
 
 
-def _cut_at_once(model: NextWord) -> bool:
-    """Return whether 1 beam finds another sentence where the first step keeps all tokens."""
-    found = decoding.beam_search(model, START, END, 1, 6)
-    late = _slip(("[:beams]", "[: 6 if len(kept[0][1]) == 1 else beams]"))(model, START, END, 1, 6)
-    return len(found) > 2 and not torch.equal(found, late)
-
-
-def _beyond_a_float(model: NextWord, length: int) -> bool:
-    """Return whether 1 beam finds a sentence of so small a probability, with no choice left to rounding."""
-    tokens = [START, *decoding.beam_search(model, START, END, 1, length).tolist()]
-    steps = torch.stack([torch.log_softmax(model(torch.tensor(tokens[:n])), dim=-1) for n in range(1, len(tokens))])
-    first, second = steps.topk(2).values.unbind(dim=-1)
-    coarse = _slip(("score + more", "round(score + more, 2)"))(model, START, END, 1, length)
-    return float((first - second).min()) >= 1e-3 and float(first.sum()) < -115 and coarse.tolist() != tokens[1:]
-
-
-def _worth_searching(
-    generator: Generator,
-    name: str,
-    vocab_size: int,
-    asked: tuple[int, int, int, int],
-    apart: tuple[Search, ...] = (),
-    never: int | None = None,
-    part: str = CORE,
-) -> Case:
-    """A case where greedy decoding loses, all honest ways of counting finished sentences find the same, and the
-    searches in `apart` find different sentences.
-    """
+def _is_worth_searching(model: Step, asked: tuple[int, ...]) -> bool:
+    """Return whether greedy decoding loses, and all honest ways of counting finished sentences find the same."""
     start, end, _beams, longest = asked
+    found = _searched(model, *asked)
+    if len(found) < 2 or torch.equal(found, decoding.greedy(model, start, end, longest)):
+        return False
+    return all(torch.equal(found, answer(model, *asked)) for answer in COUNTING_DIFFERENTLY)
 
-    def suits(model: NextWord) -> bool:
-        found = decoding.beam_search(model, *asked)
-        if len(found) < 2 or torch.equal(found, decoding.greedy(model, start, end, longest)):
-            return False
-        if len({tuple(search(model, *asked).tolist()) for search in apart}) < len(apart):
-            return False
-        return all(torch.equal(found, answer(model, *asked)) for answer in COUNTING_DIFFERENTLY)
 
-    return Case(name, (step_callback(draw_model(generator, vocab_size, suits, never)), *asked), part=part)
+def _shows_its_end(model: Step, asked: tuple[int, ...]) -> bool:
+    return _is_worth_searching(model, asked) and not torch.equal(_searched(model, *asked), _OTHER_END(model, *asked))
+
+
+def _cuts_at_once(model: Step, asked: tuple[int, ...]) -> bool:
+    """Return whether a search finds another sentence where the first step keeps all tokens."""
+    found = _searched(model, *asked)
+    return len(found) > 2 and not torch.equal(found, _CUT_LATE(model, *asked))
+
+
+def _is_beyond_a_float(model: Step, asked: tuple[int, ...]) -> bool:
+    """Return whether one beam finds a sentence of so small a probability, with no choice left to rounding."""
+    found = _searched(model, *asked)
+    steps = [torch.log_softmax(model(torch.tensor([START, *found[:n]])), dim=-1) for n in range(len(found))]
+    first, second = torch.stack(steps).topk(2).values.unbind(dim=-1)
+    is_clear = float((first - second).min()) >= 1e-3 and not torch.equal(found, _ROUNDED(model, *asked))
+    return is_clear and float(first.sum()) < -115
 
 
 _Kept = list[tuple[float, list[int]]]  # sentences with their scores
@@ -110,17 +91,10 @@ _slip, _slips = partial(Edited, _searched), partial(slips, _searched)
 _BEST = "sorted(candidates, reverse=True)"
 _STOP = ("[:beams]", "[:beams]\n        if any(tokens[-1] == end for _, tokens in kept):\n            break")
 _FIRST_FINISHED = ("kept[0][1]", "next((tokens for _, tokens in kept if tokens[-1] == end), kept[0][1])")
-_KEY = "lambda each: each[0]"
-_PROBABILITIES_ADDED = _slip(("log_softmax", "softmax"))
-_LONGEST_RETURNED = _slip(("kept[0][1]", "max((tokens for _, tokens in kept), key=len)"))
-_TWO_CONTINUATIONS_EACH = _slip((_BEST, "sorted(_best_of_each(candidates, 2), reverse=True)"))
-
-
-def _best_of_each(candidates: _Kept, count: int) -> _Kept:
-    """The best candidates of each beginning, so many of them."""
-    beginnings = {tuple(tokens[:-1]) for _score, tokens in candidates}
-    of_each = [[each for each in candidates if tuple(each[1][:-1]) == beginning] for beginning in beginnings]
-    return [each for best in of_each for each in sorted(best)[-count:]]
+_OTHER_END = _slip((", end_id\n", f", {END}\n"))
+_CUT_LATE = _slip(("[:beams]", "[: 6 if len(kept[0][1]) == 1 else beams]"))
+_ROUNDED = _slip(("score + more", "round(score + more, 2)"))
+_EACH_ITS_BEST = "{tuple(tokens[:-1]): (score, tokens) for score, tokens in sorted(candidates)}.values()"
 
 
 def _others_live_on(step: Step, start_id: int, end_id: int, beams: int, max_new_tokens: int) -> Tensor:
@@ -187,7 +161,7 @@ EXERCISE = Exercise(
             "Keep a list of scores with their tokens. At first it has one entry: score 0 and the start id. An "
             "unfinished sentence gives one candidate per token of the vocabulary, so a step has up to beams times "
             "vocab_size candidates. Keep the best `beams` of them.",
-            answers=("greedy", "each_by_itself", "two_continuations_each", "only_the_last_word_read", "one_beam_more"),
+            answers=("greedy", "each_by_itself", "only_the_last_word_read", "one_beam_more"),
         ),
         Hint(
             "outline",
@@ -209,12 +183,20 @@ EXERCISE = Exercise(
                 "candidates at every step. Start with one <s>: copies of it would all be extended the same way.",
                 ("[:beams]", "[:1]"),
             ),
+            worst_of_the_kept=(
+                "Your answer doesn't return the best sentence it kept. Return the one with the largest sum.",
+                ("kept[0]", "kept[-1]"),
+            ),
         ),
         *_slips(
             logits_added=(
                 "Your answer adds up logits, but logits of different sentences can't be compared. Take log_softmax "
                 "first.",
                 ("torch.log_softmax(step(torch.tensor(tokens)), dim=-1)", "step(torch.tensor(tokens))"),
+            ),
+            probabilities_added=(
+                "Your answer adds up the tokens' probabilities. Add up log-probabilities, from log_softmax.",
+                ("log_softmax", "softmax"),
             ),
             last_word_only=(
                 "Your answer scores a sentence by its last token only. Add up the log-probabilities of all its tokens.",
@@ -227,7 +209,7 @@ EXERCISE = Exercise(
             each_by_itself=(
                 "Your answer picks the best first tokens, then extends each of them greedily. Let all candidates of a "
                 "step compete: one sentence may keep several extensions and another none.",
-                (_BEST, "sorted(candidates if tokens == [start] else _best_of_each(candidates, 1), reverse=True)"),
+                (_BEST, f"sorted(candidates if tokens == [start] else {_EACH_ITS_BEST}, reverse=True)"),
             ),
             goes_on_behind_the_end=(
                 "Your answer extends sentences after <e>. A finished sentence keeps its tokens and its score, and "
@@ -257,11 +239,10 @@ EXERCISE = Exercise(
                 "Your answer prefers finished sentences at the end. Return the most probable sentence of all.",
                 _FIRST_FINISHED,
             ),
-        ),
-        Misconception(
-            "probabilities_added",
-            "Your answer adds up the tokens' probabilities. Add up log-probabilities, from log_softmax.",
-            _PROBABILITIES_ADDED,
+            best_mean_returned=(
+                "Your answer takes the length into account at the end. Return the sentence with the largest sum.",
+                ("kept[0][1]", "max(kept, key=lambda each: each[0] / (len(each[1]) - 1))[1]"),
+            ),
         ),
         *alike(
             "Your answer stops as soon as one sentence has its <e>. Others may still overtake it: continue until "
@@ -276,25 +257,9 @@ EXERCISE = Exercise(
             _ENOUGH_FINISHED,
         ),
         *alike(
-            "Your answer doesn't return the best sentence it kept. Return the one with the largest sum.",
-            worst_of_the_kept=_slip(("kept[0]", "kept[-1]"), paired=False),
-            longest_returned=_LONGEST_RETURNED,
-        ),
-        *alike(
             "Your limit is off by one. Allow max_new_tokens new tokens, not counting <s>.",
             one_word_short=_slip(("range(max_new_tokens)", "range(max_new_tokens - 1)")),
             one_word_more=_slip(("range(max_new_tokens)", "range(max_new_tokens + 1)")),
-        ),
-        *alike(
-            "Your answer takes the length into account at the end. Return the sentence with the largest sum.",
-            best_mean_returned=_slip(("kept[0][1]", f"max(kept, key={_KEY} / (len(each[1]) - 1))[1]")),
-            length_penalised=_slip(("kept[0][1]", f"max(kept, key={_KEY} / (4 + len(each[1])) ** 0.6)[1]")),
-        ),
-        Misconception(
-            "two_continuations_each",
-            "Your answer extends each sentence only by its two best tokens. With more beams, the third-best may be "
-            "among the best overall: consider every token, or the `beams` best ones.",
-            _TWO_CONTINUATIONS_EACH,
         ),
         *shared.ids_written_into_the_code(_searched),
     ),
