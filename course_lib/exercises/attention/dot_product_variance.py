@@ -10,7 +10,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import attention
-from course_lib.exercises.common import integer, unbatched_kinds
+from course_lib.exercises.common import integer, slips, unbatched_kinds
 from course_lib.exercises.worked_examples import A
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
@@ -84,16 +84,45 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "biased",
-            "Your answer divides by the number of samples, so it is too small on average. Divide by the number of "
-            "samples - 1, as torch.var does by default (numpy.var doesn't).",
-            _slip((" - 1)", ")")),
-        ),
-        Misconception(
-            "standard_deviation",
-            "Your answer is the standard deviation. Return the variance, its square.",
-            _slip(("return variance", "return variance.sqrt()")),
+        *slips(
+            _variance,
+            biased=(
+                "Your answer divides by the number of samples, so it is too small on average. Divide by the number of "
+                "samples - 1, as torch.var does by default (numpy.var doesn't).",
+                (" - 1)", ")"),
+            ),
+            standard_deviation=(
+                "Your answer is the standard deviation. Return the variance, its square.",
+                ("return variance", "return variance.sqrt()"),
+            ),
+            products_not_summed=(
+                "Your answer uses the products of single components. Sum them over d_head first, to get one dot "
+                "product per sample.",
+                (_DOTS, "q * k"),
+            ),
+            every_pair=(
+                "Your answer pairs every row of q with every row of k. Pair row s only with row s: (q * "
+                "k).sum(dim=-1).",
+                (_DOTS, "q @ k.T"),
+            ),
+            summed_over_samples=(
+                "Your answer sums over the samples, dim=0. Sum over the components, dim=-1, to get dot products.",
+                (_DOTS, "(q * k).sum(dim=0)"),
+            ),
+            already_scaled=(
+                "Your answer divides the dot products by √d_head. Measure them unscaled: you want to see how fast "
+                "they grow.",
+                (_DOTS, "(q * k).sum(dim=-1) / q.shape[-1] ** 0.5"),
+            ),
+            mean_of_products=(
+                "Your answer takes the mean of the products instead of their sum, or divides by d_head, so the "
+                "variance is too small by a factor of d_head². Sum the products.",
+                (_DOTS, "(q * k).mean(dim=-1)"),
+            ),
+            queries_with_queries=(
+                "Your answer multiplies the queries by themselves. Take the dot product of row s of q with row s of k.",
+                (_DOTS, "(q * q).sum(dim=-1)"),
+            ),
         ),
         Misconception(
             "mean_not_subtracted_unbiased",
@@ -107,12 +136,6 @@ EXERCISE = Exercise(
             _slip((" / (dots.numel() - 1)", ""), paired=False),
         ),
         Misconception(
-            "products_not_summed",
-            "Your answer uses the products of single components. Sum them over d_head first, to get one dot product "
-            "per sample.",
-            _slip((_DOTS, "q * k")),
-        ),
-        Misconception(
             "variance_of_each_component",
             "Your answer has one variance per component, [d_head]. Sum the products over d_head first, then take the "
             "variance of the sums.",
@@ -123,33 +146,6 @@ EXERCISE = Exercise(
             "Your answer sums the variances of the components, as if they were uncorrelated. In a sample they never "
             "quite are: take the variance of the dot products.",
             lambda q, k: (q * k).var(dim=0).sum(),
-        ),
-        Misconception(
-            "every_pair",
-            "Your answer pairs every row of q with every row of k. Pair row s only with row s: (q * k).sum(dim=-1).",
-            _slip((_DOTS, "q @ k.T")),
-        ),
-        Misconception(
-            "summed_over_samples",
-            "Your answer sums over the samples, dim=0. Sum over the components, dim=-1, to get dot products.",
-            _slip((_DOTS, "(q * k).sum(dim=0)")),
-        ),
-        Misconception(
-            "already_scaled",
-            "Your answer divides the dot products by √d_head. Measure them unscaled: you want to see how fast they "
-            "grow.",
-            _slip((_DOTS, "(q * k).sum(dim=-1) / q.shape[-1] ** 0.5")),
-        ),
-        Misconception(
-            "mean_of_products",
-            "Your answer takes the mean of the products instead of their sum, or divides by d_head, so the variance "
-            "is too small by a factor of d_head². Sum the products.",
-            _slip((_DOTS, "(q * k).mean(dim=-1)")),
-        ),
-        Misconception(
-            "queries_with_queries",
-            "Your answer multiplies the queries by themselves. Take the dot product of row s of q with row s of k.",
-            _slip((_DOTS, "(q * q).sum(dim=-1)")),
         ),
         Misconception(
             "theory_instead_of_measurement",

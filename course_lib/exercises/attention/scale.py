@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
 from course_lib import attention
 from course_lib.exercises.attention.shared import wrong_divisors
-from course_lib.exercises.common import and_turned_around, kinds
+from course_lib.exercises.common import and_turned_around, kinds, slips
 from course_lib.exercises.worked_examples import A
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 
 
@@ -28,9 +26,6 @@ def _scale_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 def _scaled(scores: Tensor, d_head: int) -> Tensor:
     scaled = scores / math.sqrt(d_head)
     return scaled
-
-
-_slip = partial(Edited, _scaled)
 
 
 def _scale_as_a_module(scores: Tensor, d_head: int) -> Tensor:
@@ -72,26 +67,26 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         *wrong_divisors(_scaled),
-        Misconception(
-            "multiplied",
-            "Your answer multiplies by √d_head, which makes large scores even larger. Divide: scores / "
-            "math.sqrt(d_head).",
-            _slip(("scores / ", "scores * ")),
+        *slips(
+            _scaled,
+            multiplied=(
+                "Your answer multiplies by √d_head, which makes large scores even larger. Divide: scores / "
+                "math.sqrt(d_head).",
+                ("scores / ", "scores * "),
+            ),
+            root_rounded=(
+                "Your answer rounds √d_head to an integer. Keep the fraction: math.sqrt(d_head) or d_head ** 0.5.",
+                ("math.sqrt(d_head)", "round(math.sqrt(d_head))"),
+            ),
+            softmax_too_early=(
+                "Your answer takes a softmax. That is the next step: here, only divide.",
+                ("return scaled", "return torch.softmax(scaled, dim=-1)"),
+            ),
         ),
         Misconception(
             "not_scaled",
             "Your answer returns the scores unchanged. Divide them by √d_head.",
             lambda scores, d_head: scores.clone(),
-        ),
-        Misconception(
-            "root_rounded",
-            "Your answer rounds √d_head to an integer. Keep the fraction: math.sqrt(d_head) or d_head ** 0.5.",
-            _slip(("math.sqrt(d_head)", "round(math.sqrt(d_head))")),
-        ),
-        Misconception(
-            "softmax_too_early",
-            "Your answer takes a softmax. That is the next step: here, only divide.",
-            _slip(("return scaled", "return torch.softmax(scaled, dim=-1)")),
         ),
     ),
 )

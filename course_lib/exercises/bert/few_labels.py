@@ -107,16 +107,6 @@ EXERCISE = Exercise(
                 "take it.",
                 (_ENOUGH, "if taken[label] <= each:"),
             ),
-        ),
-        Misconception(
-            "class_after_class",
-            "Your texts are right, but grouped by class. Return them in the order of your walk along `order`.",
-            lambda labels, order, count: torch.cat(
-                [order[labels[order] == label][: count // len(labels.unique())] for label in labels.unique()]
-            ),
-        ),
-        *slips(
-            _few_by_counting,
             sorted=(
                 "Your texts are right, but sorted by position. Return them in the order of your walk along `order`.",
                 (_RETURN, "torch.tensor(sorted(chosen), dtype=torch.int64)"),
@@ -141,6 +131,13 @@ EXERCISE = Exercise(
                 "position p is `labels[p]`.",
                 (_LOOP, "for rank, position in enumerate(order.tolist()):"),
                 (_LABEL, "int(labels[rank])"),
+            ),
+        ),
+        Misconception(
+            "class_after_class",
+            "Your texts are right, but grouped by class. Return them in the order of your walk along `order`.",
+            lambda labels, order, count: torch.cat(
+                [order[labels[order] == label][: count // len(labels.unique())] for label in labels.unique()]
             ),
         ),
         Misconception(

@@ -139,15 +139,6 @@ EXERCISE = Exercise(
                 (_TRIL, "tril(keys.shape[-2] - 1)"),
                 ("~allowed", "~allowed & allowed.any(-1, keepdim=True)"),
             ),
-        ),
-        Misconception(
-            "new_ones_unseen",
-            "Your new tokens attend only to the cached ones. Append their keys and values first: a token may see "
-            "itself.",
-            _slip(("q @ k.mT", "q @ keys.mT"), ("alpha @ v", "alpha @ values"), paired=False),
-        ),
-        *slips(
-            _step_by_step,
             old_cache_returned=(
                 "Your answer returns the keys and values it was given, so the next step misses the new tokens. Return "
                 "the cache with the new keys and values appended.",
@@ -181,6 +172,12 @@ EXERCISE = Exercise(
                 "Your answer appends x W_k to the values. Append x W_v, the new tokens' values.",
                 ("x @ W_v", "x @ W_k"),
             ),
+        ),
+        Misconception(
+            "new_ones_unseen",
+            "Your new tokens attend only to the cached ones. Append their keys and values first: a token may see "
+            "itself.",
+            _slip(("q @ k.mT", "q @ keys.mT"), ("alpha @ v", "alpha @ values"), paired=False),
         ),
     ),
 )

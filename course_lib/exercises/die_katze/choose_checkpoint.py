@@ -114,15 +114,6 @@ EXERCISE = Exercise(
                 "smaller loss is a new best: <, not <=.",
                 (_BETTER, "loss <= losses[best]"),
             ),
-        ),
-        Misconception(
-            "hindsight",
-            "Your answer takes the best of all losses, even those after the end of training. You can only keep a "
-            "checkpoint that was measured by then.",
-            _slip(("return best", "return losses.index(min(losses))"), paired=False),
-        ),
-        *slips(
-            _one_by_one,
             never_stops=(
                 "Your answer never stops before the end of the list. Stop after `patience` measurements in a row "
                 "without a new best.",
@@ -165,6 +156,12 @@ EXERCISE = Exercise(
                 "measured.",
                 ("best, i + 1", "i + 1, best"),
             ),
+        ),
+        Misconception(
+            "hindsight",
+            "Your answer takes the best of all losses, even those after the end of training. You can only keep a "
+            "checkpoint that was measured by then.",
+            _slip(("return best", "return losses.index(min(losses))"), paired=False),
         ),
     ),
 )

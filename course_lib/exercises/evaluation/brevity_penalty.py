@@ -119,37 +119,18 @@ EXERCISE = Exercise(
             _slip((_LENGTHS, "c, r = max(hypothesis_length, 1)"), paired=False),
             alone=True,
         ),
-        Misconception(
-            "rewards_length",
-            "Your answer rewards a long hypothesis with more than 1. Return 1 if it is at least as long as the "
-            "reference: precision already penalizes extra words.",
-            _slip((_LONG, "False")),
-        ),
-        Misconception(
-            "punishes_length",
-            "Your answer penalizes long hypotheses and not short ones. Return exp(1 - r/c) if the hypothesis is "
-            "shorter than the reference, otherwise 1.",
-            _slip((_LENGTHS, "r, c = hypothesis_length"), paired=False),
-        ),
-        Misconception(
-            "cases_swapped",
-            "Your answer swaps the two cases. Return exp(1 - r/c) if the hypothesis is shorter than the reference, "
-            "otherwise 1: use min, not max.",
-            _slip((_LONG, "c <= r"), paired=False),
-        ),
-        Misconception(
-            "lengths_swapped",
-            "Your exponent has the lengths swapped, 1 - c/r. Use 1 - reference_length / hypothesis_length, which is "
-            "negative for a short hypothesis.",
-            _slip(("r / c", "c / r")),
-        ),
-        Misconception(
-            "plain_ratio",
-            "Your answer is the ratio of the lengths. For a shorter hypothesis, return exp(1 - r/c).",
-            _slip((_EXP, "c / r"), paired=False),
-        ),
         *slips(
             _penalty_case_by_case,
+            rewards_length=(
+                "Your answer rewards a long hypothesis with more than 1. Return 1 if it is at least as long as the "
+                "reference: precision already penalizes extra words.",
+                (_LONG, "False"),
+            ),
+            lengths_swapped=(
+                "Your exponent has the lengths swapped, 1 - c/r. Use 1 - reference_length / hypothesis_length, which "
+                "is negative for a short hypothesis.",
+                ("r / c", "c / r"),
+            ),
             one_forgotten=(
                 "Your exponent lacks the 1: exp(-r/c) is below 0.37 even when a single word is missing. Use 1 - r/c.",
                 (_EXPONENT, "-r / c"),
@@ -174,11 +155,29 @@ EXERCISE = Exercise(
                 (_EXPONENT, "(c - r) / r"),
             ),
         ),
-        Misconception(
-            "too_long_punished",
-            "Your answer also penalizes long translations. Return 1 if it is at least as long as the reference: "
-            "precision already penalizes extra words.",
-            _slip((_LONG, "False"), ("r / c", "max(r / c, c / r)"), paired=False),
+        *slips(
+            _penalty_case_by_case,
+            paired=False,
+            punishes_length=(
+                "Your answer penalizes long hypotheses and not short ones. Return exp(1 - r/c) if the hypothesis is "
+                "shorter than the reference, otherwise 1.",
+                (_LENGTHS, "r, c = hypothesis_length"),
+            ),
+            cases_swapped=(
+                "Your answer swaps the two cases. Return exp(1 - r/c) if the hypothesis is shorter than the "
+                "reference, otherwise 1: use min, not max.",
+                (_LONG, "c <= r"),
+            ),
+            plain_ratio=(
+                "Your answer is the ratio of the lengths. For a shorter hypothesis, return exp(1 - r/c).",
+                (_EXP, "c / r"),
+            ),
+            too_long_punished=(
+                "Your answer also penalizes long translations. Return 1 if it is at least as long as the reference: "
+                "precision already penalizes extra words.",
+                (_LONG, "False"),
+                ("r / c", "max(r / c, c / r)"),
+            ),
         ),
     ),
     forbidden=(METRICS,),

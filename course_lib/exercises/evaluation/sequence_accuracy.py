@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import integer
+from course_lib.exercises.common import integer, slips
 from course_lib.exercises.evaluation.shared import HEADLINES
-from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import Case, Exercise, Hint
 from course_lib.references import evaluation
 
 
@@ -56,7 +54,6 @@ def _sequences_at_once(predicted: Tensor, expected: Tensor, mask: Tensor) -> flo
     return whole.double().mean().item()
 
 
-_slip = partial(Edited, _sequences_at_once)
 _FINE, _WHOLE, _SHARE = "same | ~mask", "fine.all(dim=1)", "whole.double().mean().item()"
 
 
@@ -98,88 +95,79 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "words_taken_to_come_first",
-            "Your answer counts the words in the mask and compares that many positions from the start. Padding may "
-            "come first or in between: the mask shows where the words are.",
-            _slip(
-                ("same = ", "mask = torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)\n    same = "), paired=False
+        *slips(
+            _sequences_at_once,
+            paired=False,
+            words_taken_to_come_first=(
+                "Your answer counts the words in the mask and compares that many positions from the start. Padding "
+                "may come first or in between: the mask shows where the words are.",
+                ("same = ", "mask = torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)\n    same = "),
+            ),
+            token_accuracy=(
+                "Your answer is the share of right words. For each sentence check whether all its words are right, "
+                "and return the share of sentences.",
+                (_SHARE, "same[mask].double().mean().item()"),
+            ),
+            one_right_word_is_enough=(
+                "Your answer accepts a sentence with only one right word. All of its words must be right: use .all(), "
+                "not .any().",
+                (_WHOLE, "(same & mask).any(dim=1)"),
+            ),
+            over_words=(
+                "Your answer divides the number of right sentences by the number of words. Divide by the number of "
+                "sentences.",
+                (_SHARE, "int(whole.sum()) / int(mask.sum())"),
+            ),
+            mean_of_accuracies=(
+                "Your answer is the mean of the sentences' own accuracies. A sentence with one mistake is wrong, "
+                "however long it is.",
+                (_WHOLE, "(same & mask).sum(dim=1) / mask.sum(dim=1)"),
             ),
         ),
-        Misconception(
-            "token_accuracy",
-            "Your answer is the share of right words. For each sentence check whether all its words are right, and "
-            "return the share of sentences.",
-            _slip((_SHARE, "same[mask].double().mean().item()"), paired=False),
-        ),
-        Misconception(
-            "padding_must_match",
-            "Your answer also requires the right label at padding. A position where the mask is False always counts "
-            "as right.",
-            _slip((_FINE, "same")),
-        ),
-        Misconception(
-            "padding_is_wrong",
-            "Your answer treats padding as wrong, so no sentence shorter than the longest can be right. Accept any "
-            "label where the mask is False: combine with | ~mask.",
-            _slip((_FINE, "same & mask")),
-        ),
-        Misconception(
-            "one_right_word_is_enough",
-            "Your answer accepts a sentence with only one right word. All of its words must be right: use .all(), not "
-            ".any().",
-            _slip((_WHOLE, "(same & mask).any(dim=1)"), paired=False),
-        ),
-        Misconception(
-            "most_words_are_enough",
-            "Your answer accepts a sentence with more than half of its words right. All of its words must be right: "
-            "use .all().",
-            _slip((_WHOLE, "2 * (fine & mask).sum(dim=1) > mask.sum(dim=1)")),
-        ),
-        Misconception(
-            "mask_inverted",
-            "Your answer checks only the padding. The mask is True at words: combine with | ~mask.",
-            _slip((_FINE, "same | mask")),
-        ),
-        Misconception(
-            "all_or_nothing",
-            "Your answer checks the whole batch at once. Check each sentence separately, .all(dim=1), and return the "
-            "share of right sentences.",
-            _slip((_WHOLE, "fine.all().reshape(1)")),
-        ),
-        Misconception(
-            "first_word_alone",
-            "Your answer checks only the first word of each sentence. Check all of its words: does your loop return "
-            "too early?",
-            _slip(("whole = ", "fine, mask = fine[:, :1], mask[:, :1]\n    whole = ")),
-        ),
-        Misconception(
-            "over_words",
-            "Your answer divides the number of right sentences by the number of words. Divide by the number of "
-            "sentences.",
-            _slip((_SHARE, "int(whole.sum()) / int(mask.sum())"), paired=False),
-        ),
-        Misconception(
-            "mean_of_accuracies",
-            "Your answer is the mean of the sentences' own accuracies. A sentence with one mistake is wrong, however "
-            "long it is.",
-            _slip((_WHOLE, "(same & mask).sum(dim=1) / mask.sum(dim=1)"), paired=False),
-        ),
-        Misconception(
-            "over_the_batch",
-            "Your answer checks each position over all sentences (dim=0). Check each sentence over all its positions, "
-            "dim=1.",
-            _slip((_WHOLE, "fine.all(dim=0)")),
-        ),
-        Misconception(
-            "count",
-            "Your answer is the number of right sentences. Divide by the number of all sentences.",
-            _slip((_SHARE, "float(whole.sum())")),
-        ),
-        Misconception(
-            "error_rate",
-            "Your answer is the share of wrong sentences. Return the share of right sentences.",
-            _slip(("whole.double", "(~whole).double")),
+        *slips(
+            _sequences_at_once,
+            padding_must_match=(
+                "Your answer also requires the right label at padding. A position where the mask is False always "
+                "counts as right.",
+                (_FINE, "same"),
+            ),
+            padding_is_wrong=(
+                "Your answer treats padding as wrong, so no sentence shorter than the longest can be right. Accept "
+                "any label where the mask is False: combine with | ~mask.",
+                (_FINE, "same & mask"),
+            ),
+            most_words_are_enough=(
+                "Your answer accepts a sentence with more than half of its words right. All of its words must be "
+                "right: use .all().",
+                (_WHOLE, "2 * (fine & mask).sum(dim=1) > mask.sum(dim=1)"),
+            ),
+            mask_inverted=(
+                "Your answer checks only the padding. The mask is True at words: combine with | ~mask.",
+                (_FINE, "same | mask"),
+            ),
+            all_or_nothing=(
+                "Your answer checks the whole batch at once. Check each sentence separately, .all(dim=1), and return "
+                "the share of right sentences.",
+                (_WHOLE, "fine.all().reshape(1)"),
+            ),
+            first_word_alone=(
+                "Your answer checks only the first word of each sentence. Check all of its words: does your loop "
+                "return too early?",
+                ("whole = ", "fine, mask = fine[:, :1], mask[:, :1]\n    whole = "),
+            ),
+            over_the_batch=(
+                "Your answer checks each position over all sentences (dim=0). Check each sentence over all its "
+                "positions, dim=1.",
+                (_WHOLE, "fine.all(dim=0)"),
+            ),
+            count=(
+                "Your answer is the number of right sentences. Divide by the number of all sentences.",
+                (_SHARE, "float(whole.sum())"),
+            ),
+            error_rate=(
+                "Your answer is the share of wrong sentences. Return the share of right sentences.",
+                ("whole.double", "(~whole).double"),
+            ),
         ),
     ),
 )

@@ -117,21 +117,6 @@ EXERCISE = Exercise(
                 "one. Cut context_length + 1.",
                 (_COUNT, "(context_length - 1)"),
             ),
-        ),
-        Misconception(
-            "one_word_long",
-            "Your inputs and targets both have context_length + 1 tokens. Leave the last token out of the inputs, and "
-            "the first out of the targets.",
-            _slip((_COUNT, "(context_length + 1)"), (_AT, "(positions, positions)"), paired=False),
-        ),
-        Misconception(
-            "rolled_round",
-            "Your targets are the inputs rolled by one, so a window's last target is its own first token. Take the "
-            "stream's next token.",
-            _slip((_RETURN, "return inputs, inputs.roll(-1, dims=-1)"), paired=False),
-        ),
-        *slips(
-            _by_places,
             starts_ignored=(
                 "Your windows ignore `starts` and follow each other from the beginning of the stream. Begin each "
                 "window at its own start.",
@@ -163,6 +148,18 @@ EXERCISE = Exercise(
                 "dimension of size 1. Don't call it.",
                 (_RETURN, "return inputs.squeeze(), targets.squeeze()"),
             ),
+        ),
+        Misconception(
+            "one_word_long",
+            "Your inputs and targets both have context_length + 1 tokens. Leave the last token out of the inputs, and "
+            "the first out of the targets.",
+            _slip((_COUNT, "(context_length + 1)"), (_AT, "(positions, positions)"), paired=False),
+        ),
+        Misconception(
+            "rolled_round",
+            "Your targets are the inputs rolled by one, so a window's last target is its own first token. Take the "
+            "stream's next token.",
+            _slip((_RETURN, "return inputs, inputs.roll(-1, dims=-1)"), paired=False),
         ),
     ),
 )

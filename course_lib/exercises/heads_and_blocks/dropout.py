@@ -102,16 +102,6 @@ EXERCISE = Exercise(
                 "numbers must make up for the dropped ones.",
                 (_FACTOR, "1 - p"),
             ),
-        ),
-        Misconception(
-            "rescaled_in_evaluation",
-            "Your answer multiplies by 1 - p in evaluation instead of dividing by it in training. The original "
-            "dropout paper did that, and it works too. Here, as in torch, return x itself in evaluation.",
-            _slip((_FACTOR, "1"), ("x.clone()", "x * (1 - p)")),
-            alone=True,
-        ),
-        *slips(
-            _dropped,
             rescaled_twice=(
                 "Your answer divides by 1 - p in training but also multiplies by it in evaluation. In evaluation, "
                 "return x itself.",
@@ -138,6 +128,17 @@ EXERCISE = Exercise(
                 "Your answer does the same in evaluation as in training. If `training` is False, return x itself.",
                 ("if not training", "if False"),
             ),
+            only_in_evaluation=(
+                "Your answer drops numbers in evaluation and not in training. Do the opposite.",
+                ("not training", "training"),
+            ),
+        ),
+        Misconception(
+            "rescaled_in_evaluation",
+            "Your answer multiplies by 1 - p in evaluation instead of dividing by it in training. The original "
+            "dropout paper did that, and it works too. Here, as in torch, return x itself in evaluation.",
+            _slip((_FACTOR, "1"), ("x.clone()", "x * (1 - p)")),
+            alone=True,
         ),
         Misconception(
             "dropped_in_evaluation",
@@ -145,11 +146,6 @@ EXERCISE = Exercise(
             "False, return x itself.",
             _slip(("x.clone()", "x * kept")),
             alone=True,
-        ),
-        Misconception(
-            "only_in_evaluation",
-            "Your answer drops numbers in evaluation and not in training. Do the opposite.",
-            _slip(("not training", "training")),
         ),
     ),
     forbidden=(DROPOUT,),

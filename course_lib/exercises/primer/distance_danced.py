@@ -100,14 +100,6 @@ EXERCISE = Exercise(
                 "Your answer adds up squared lengths. Take the square root of each step's sum of squares first.",
                 (_LENGTHS, "steps.square().sum(dim=-1)"),
             ),
-        ),
-        Misconception(
-            "root_at_the_end",
-            "Your answer adds up all the squares and then takes one root. Take the root for each step, then sum.",
-            _slip((_LENGTHS, "steps.square().sum(dim=-1)"), (_TOTAL, "lengths.sum(dim=1).sqrt()"), paired=False),
-        ),
-        *slips(
-            _step_by_step,
             coordinates_added=(
                 "Your answer adds the horizontal distance of each step to the vertical one. The length of a step is "
                 "√(across² + up²).",
@@ -134,14 +126,6 @@ EXERCISE = Exercise(
                 "successive positions of the same cat.",
                 (_BEATS, "positions"),
             ),
-        ),
-        Misconception(
-            "between_the_cats",
-            "Your answer subtracts one cat from the next (dim=0). Subtract one beat from the next: dim=1.",
-            lambda positions: positions.diff(dim=0).norm(dim=-1).sum(dim=0),
-        ),
-        *slips(
-            _step_by_step,
             way_back_counted=(
                 "Your answer also counts a step from the last beat back to the first, as roll does. There is one "
                 "fewer step than there are beats.",
@@ -152,6 +136,16 @@ EXERCISE = Exercise(
                 "to the second.",
                 (_BEATS, "torch.cat([positions[:, :1], later - earlier], dim=1)"),
             ),
+        ),
+        Misconception(
+            "root_at_the_end",
+            "Your answer adds up all the squares and then takes one root. Take the root for each step, then sum.",
+            _slip((_LENGTHS, "steps.square().sum(dim=-1)"), (_TOTAL, "lengths.sum(dim=1).sqrt()"), paired=False),
+        ),
+        Misconception(
+            "between_the_cats",
+            "Your answer subtracts one cat from the next (dim=0). Subtract one beat from the next: dim=1.",
+            lambda positions: positions.diff(dim=0).norm(dim=-1).sum(dim=0),
         ),
     ),
 )

@@ -120,17 +120,6 @@ EXERCISE = Exercise(
                 "examples. Keep the last `tested` examples out of training.",
                 ("x[:cut], labels[:cut]", "x, labels"),
             ),
-        ),
-        Misconception(
-            "test_first",
-            "Your answer tests on the first examples of the order. Test on the last `tested` examples.",
-            lambda x, labels, order, tested: (
-                *(x[order[tested:]], labels[order[tested:]]),
-                *(x[order[:tested]], labels[order[:tested]]),
-            ),
-        ),
-        *slips(
-            _shuffled,
             sides_swapped=(
                 "Your answer returns the test set first. Return the training set first.",
                 ("*training, *test", "*test, *training"),
@@ -144,6 +133,14 @@ EXERCISE = Exercise(
                 "Your answer moves example i to position order[i]. Do the opposite: position i gets example order[i], "
                 "as in x[order].",
                 (_ORDERED, "x[order.argsort()], labels[order.argsort()]"),
+            ),
+        ),
+        Misconception(
+            "test_first",
+            "Your answer tests on the first examples of the order. Test on the last `tested` examples.",
+            lambda x, labels, order, tested: (
+                *(x[order[tested:]], labels[order[tested:]]),
+                *(x[order[:tested]], labels[order[:tested]]),
             ),
         ),
         Misconception(

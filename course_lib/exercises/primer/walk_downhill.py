@@ -104,15 +104,6 @@ EXERCISE = Exercise(
                 (_STEP, "start - rate * slope"),
             ),
             start_missing=("Your path begins after the first step. Put the start first.", ("[start]", "[]")),
-        ),
-        Misconception(
-            "end_missing",
-            "Your path ends one step early. Append each position after you have moved to it, so that the last one is "
-            "included.",
-            lambda gradient, start, rate, steps: _walked(gradient, start, rate, steps)[:-1],
-        ),
-        *slips(
-            _walked,
             end_only=(
                 "Your answer is only the final position. Return the whole path, [steps + 1, features].",
                 ("torch.stack(path)", "w"),
@@ -121,15 +112,6 @@ EXERCISE = Exercise(
                 "Your path is one step too long. Including the start, it should have steps + 1 positions.",
                 ("range(steps)", "range(steps + 1)"),
             ),
-        ),
-        Misconception(
-            "same_tensor_again",
-            "Every position of your path equals the last one: w -= ... changes the same tensor each time. Make a new "
-            "one with w = w - ..., or append w.clone().",
-            lambda gradient, start, rate, steps: _walked(gradient, start, rate, steps)[-1].repeat(steps + 1, 1),
-        ),
-        *slips(
-            _walked,
             direction_only=(
                 "Your answer divides by the length of the gradient, so all steps are equally long. Subtract rate "
                 "times the gradient itself: where the ground is flatter, steps should be shorter.",
@@ -143,6 +125,18 @@ EXERCISE = Exercise(
                 "Your answer lists the start and then the steps. Return the position where each step ends.",
                 ("append(w)", "append(-rate * slope)"),
             ),
+        ),
+        Misconception(
+            "end_missing",
+            "Your path ends one step early. Append each position after you have moved to it, so that the last one is "
+            "included.",
+            lambda gradient, start, rate, steps: _walked(gradient, start, rate, steps)[:-1],
+        ),
+        Misconception(
+            "same_tensor_again",
+            "Every position of your path equals the last one: w -= ... changes the same tensor each time. Make a new "
+            "one with w = w - ..., or append w.clone().",
+            lambda gradient, start, rate, steps: _walked(gradient, start, rate, steps)[-1].repeat(steps + 1, 1),
         ),
     ),
 )

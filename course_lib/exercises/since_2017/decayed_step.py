@@ -88,20 +88,12 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "vectors_in_place_of_matrices",
-            "Your answer decays vectors and not matrices. Decay the weights with two or more dimensions.",
-            _slip((_DECAYS, "weight.dim() == 1")),
-        ),
-        Misconception(
-            "vectors_decay",
-            "Your answer also decays biases and gains. Update vectors without decay: the gains of a norm belong near "
-            "1, not near 0.",
-            _slip((_DECAYS, "True")),
-            alone=True,
-        ),
         *slips(
             _weight_by_weight,
+            vectors_in_place_of_matrices=(
+                "Your answer decays vectors and not matrices. Decay the weights with two or more dimensions.",
+                (_DECAYS, "weight.dim() == 1"),
+            ),
             no_decay=(
                 "Your answer has no decay. Each matrix also shrinks by rate · decay times itself.",
                 (_DECAYS, "False"),
@@ -121,6 +113,13 @@ EXERCISE = Exercise(
                 "Your answer decays the weights but ignores the updates. Subtract rate · update.",
                 (_MOVED, "weight - 0 * update"),
             ),
+        ),
+        Misconception(
+            "vectors_decay",
+            "Your answer also decays biases and gains. Update vectors without decay: the gains of a norm belong near "
+            "1, not near 0.",
+            _slip((_DECAYS, "True")),
+            alone=True,
         ),
     ),
 )

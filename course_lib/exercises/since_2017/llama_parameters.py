@@ -119,20 +119,6 @@ EXERCISE = Exercise(
                 "shared: count one matrix for both.",
                 (_TABLES, "2 if tied else 1"),
             ),
-        ),
-        Misconception(
-            "one_layer",
-            "Your answer counts only one block. There are `layers` of them.",
-            _slip(("layers * (", "("), paired=False),
-        ),
-        Misconception(
-            "output_twice",
-            "Your answer ignores `tied`. If it is True, the output matrix is the embedding: count it once.",
-            _slip((_TABLES, "2")),
-            alone=True,
-        ),
-        *slips(
-            _by_parts,
             always_tied=(
                 "Your answer counts one embedding matrix. If `tied` is False, the output has a matrix of its own, "
                 "vocab_size times d_model.",
@@ -168,6 +154,17 @@ EXERCISE = Exercise(
                 "network.",
                 ("last_norm = 2", "last_norm = 1"),
             ),
+        ),
+        Misconception(
+            "one_layer",
+            "Your answer counts only one block. There are `layers` of them.",
+            _slip(("layers * (", "("), paired=False),
+        ),
+        Misconception(
+            "output_twice",
+            "Your answer ignores `tied`. If it is True, the output matrix is the embedding: count it once.",
+            _slip((_TABLES, "2")),
+            alone=True,
         ),
     ),
 )

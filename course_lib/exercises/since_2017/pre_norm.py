@@ -128,16 +128,15 @@ EXERCISE = Exercise(
                 "final_norm(x).",
                 (_RETURN, "return x"),
             ),
+            one_norm_for_all=(
+                "Your answer uses the first norm for every sublayer. Use norm i with sublayer i.",
+                ("norms, strict", "norms[:1] * len(norms), strict"),
+            ),
         ),
         Misconception(
             "final_norm_in_every_step",
             "Your answer applies the final norm after every sublayer. Apply it once, after the last.",
             _slip((_STEP, f"final_norm({_STEP})"), (_RETURN, "return x"), paired=False),
-        ),
-        Misconception(
-            "one_norm_for_all",
-            "Your answer uses the first norm for every sublayer. Use norm i with sublayer i.",
-            _slip(("norms, strict", "norms[:1] * len(norms), strict")),
         ),
         Misconception(
             "in_parallel",

@@ -91,10 +91,23 @@ EXERCISE = Exercise(
             _slip(("* gamma", "* (1 + gamma)"), paired=False),
         ),
         Misconception(
+            "layer_norm",
+            "Your answer subtracts the mean from x, as layer norm does. RMSNorm divides x itself by the root of its "
+            "mean square.",
+            _slip(("square = ", "x = x - x.mean(dim=-1, keepdim=True)\n    square = "), paired=False),
+        ),
+        Misconception(
             "epsilon_left_out",
             "Your answer leaves out epsilon, so a token of zeros is divided by 0. Add epsilon to the mean square, "
             "under the root.",
             _slip((_ROOT, "square.sqrt()")),
+            alone=True,
+        ),
+        Misconception(
+            "root_detached",
+            "Your values are right, but no gradient passes through the root (.detach(), .data, .item(), no_grad). It "
+            "depends on x, so its gradient counts, too.",
+            _slip(("x / root", "x / root.detach()")),
             alone=True,
         ),
         *(
@@ -109,19 +122,12 @@ EXERCISE = Exercise(
                 ("epsilon_added_to_norm", "torch.where(square > 0, square, 1.0).sqrt() * (square > 0)"),
             )
         ),
-        Misconception(
-            "mean_subtracted",
-            "Your answer subtracts the mean before it squares, as layer norm does. RMSNorm squares x itself.",
-            _slip((_SQUARE, "(x - x.mean(dim=-1, keepdim=True)).square()")),
-        ),
-        Misconception(
-            "layer_norm",
-            "Your answer subtracts the mean from x, as layer norm does. RMSNorm divides x itself by the root of its "
-            "mean square.",
-            _slip(("square = ", "x = x - x.mean(dim=-1, keepdim=True)\n    square = "), paired=False),
-        ),
         *slips(
             _norm_in_steps,
+            mean_subtracted=(
+                "Your answer subtracts the mean before it squares, as layer norm does. RMSNorm squares x itself.",
+                (_SQUARE, "(x - x.mean(dim=-1, keepdim=True)).square()"),
+            ),
             sum_for_mean=(
                 "Your answer divides by the root of the sum of squares. Take their mean, so that the values stay "
                 "around 1 whatever d_model is.",
@@ -140,13 +146,6 @@ EXERCISE = Exercise(
             gamma_added=("Your answer adds gamma. Multiply by it.", ("* gamma", "+ gamma")),
         ),
         no_gradient(_slip(("x / root * gamma", "(x / root * gamma).detach()")), "x or gamma"),
-        Misconception(
-            "root_detached",
-            "Your values are right, but no gradient passes through the root (.detach(), .data, .item(), no_grad). It "
-            "depends on x, so its gradient counts, too.",
-            _slip(("x / root", "x / root.detach()")),
-            alone=True,
-        ),
     ),
     forbidden=(NORMALISATION,),
 )

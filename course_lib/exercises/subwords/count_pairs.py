@@ -123,15 +123,6 @@ EXERCISE = Exercise(
                 "Overlaps matter only when you merge.",
                 (_PAIRS, f"[pair for _, run in itertools.groupby({_PAIRS}) for pair in list(run)[::2]]"),
             ),
-        ),
-        Misconception(
-            "across_words",
-            "Your answer also pairs the last token of one word with the first token of the next. Stay within each "
-            "word.",
-            _in_one_row,
-        ),
-        *slips(
-            _count_pair_by_pair,
             order_forgotten=(
                 "Your answer counts (a, b) and (b, a) as the same pair. Keep the left token on the left.",
                 (_COUNTED, f"pair = tuple(sorted(pair))\n            {_COUNTED}"),
@@ -170,6 +161,12 @@ EXERCISE = Exercise(
                 "word's count.",
                 (_OLD, "counts[pair] + times if pair in counts else 0"),
             ),
+        ),
+        Misconception(
+            "across_words",
+            "Your answer also pairs the last token of one word with the first token of the next. Stay within each "
+            "word.",
+            _in_one_row,
         ),
     ),
     listed_pairs=(Pair("every_word_once", "across_words", lambda words: _in_one_row(words, repeated=False)),),

@@ -134,15 +134,6 @@ EXERCISE = Exercise(
                 "tuple), or it does not keep the merged tokens.",
                 ("both == pair", "False"),
             ),
-        ),
-        Misconception(
-            "text_replaced",
-            "Your answer uses replace on the text, so it finds the pair inside larger tokens: `xl a` contains the "
-            "text `l a`, but not the token `l`. Compare whole tokens.",
-            _replaced_in_the_text,
-        ),
-        *slips(
-            _join_by_while,
             space_between=(
                 "Your answer leaves a space inside the merged token. Join the two halves directly.",
                 ('""', '" "'),
@@ -155,6 +146,12 @@ EXERCISE = Exercise(
                 "Your answer puts the pair itself into the word. Merge its two tokens into one: pair[0] + pair[1].",
                 ('"".join(both)', "both"),
             ),
+        ),
+        Misconception(
+            "text_replaced",
+            "Your answer uses replace on the text, so it finds the pair inside larger tokens: `xl a` contains the "
+            "text `l a`, but not the token `l`. Compare whole tokens.",
+            _replaced_in_the_text,
         ),
     ),
     listed_pairs=(

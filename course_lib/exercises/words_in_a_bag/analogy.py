@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import bags
-from course_lib.exercises.common import Kind, and_turned_around, integer
-from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import Kind, and_turned_around, integer, slips
+from course_lib.judging.exercise import Case, Exercise, Hint
 
 _WORDS = ["man", "king", "woman", "queen", "boy", "prince", "girl", "princess", "cat"]
 _ROYAL_FEMALE_YOUNG = torch.tensor(
@@ -54,10 +52,6 @@ def _found(table: Tensor, words: list[str], a: str, b: str, c: str, count: int) 
     cosines[[i, j, k]] = -math.inf
     nearest = cosines.topk(count).indices
     return [words[row] for row in nearest.tolist()]
-
-
-_slip = partial(Edited, _found)
-_lone = partial(Edited, _found, paired=False)
 
 
 def _sorted_in_python(table: Tensor, words: list[str], a: str, b: str, c: str, count: int) -> list[str]:
@@ -117,84 +111,77 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "asked_words_kept",
-            "Your answer can return one of the three given words: c or b is almost always the nearest. Leave out all "
-            "three.",
-            _slip(("    cosines[[i, j, k]] = -math.inf\n", "")),
+        *slips(
+            _found,
+            asked_words_kept=(
+                "Your answer can return one of the three given words: c or b is almost always the nearest. Leave out "
+                "all three.",
+                ("    cosines[[i, j, k]] = -math.inf\n", ""),
+            ),
+            only_the_last_left_out=(
+                "Your answer leaves out c, but can still return a or b. Leave out all three.",
+                ("cosines[[i, j, k]]", "cosines[k]"),
+            ),
+            lengths_kept=(
+                "Your answer uses unscaled vectors, so long ones score higher. Scale each row to length 1 first.",
+                ("table / lengths", "table"),
+            ),
+            raw_directions=(
+                "Your answer adds and subtracts unscaled vectors, so the longest one dominates. Scale all three to "
+                "length 1 first.",
+                ("unit[j] - unit[i] + unit[k]", "table[j] - table[i] + table[k]"),
+            ),
+            wrong_way_round=(
+                "Your answer takes the step from b to a. The step from a to b is b - a.",
+                ("unit[j] - unit[i]", "unit[i] - unit[j]"),
+            ),
+            all_added=(
+                "Your answer adds all three vectors. Subtract a: b - a + c.",
+                ("unit[j] - unit[i]", "unit[j] + unit[i]"),
+            ),
+            step_alone=(
+                "Your answer looks for words near b - a alone. The step starts from c: add c's vector.",
+                (" + unit[k]", ""),
+            ),
+            near_c_alone=(
+                "Your answer looks for the neighbors of c and ignores a and b. Add the step b - a to c.",
+                ("unit[j] - unit[i] + ", ""),
+            ),
         ),
-        Misconception(
-            "only_the_last_left_out",
-            "Your answer leaves out c, but can still return a or b. Leave out all three.",
-            _slip(("cosines[[i, j, k]]", "cosines[k]")),
-        ),
-        Misconception(
-            "lengths_kept",
-            "Your answer uses unscaled vectors, so long ones score higher. Scale each row to length 1 first.",
-            _slip(("table / lengths", "table")),
-        ),
-        Misconception(
-            "raw_directions",
-            "Your answer adds and subtracts unscaled vectors, so the longest one dominates. Scale all three to length "
-            "1 first.",
-            _slip(("unit[j] - unit[i] + unit[k]", "table[j] - table[i] + table[k]")),
-        ),
-        Misconception(
-            "raw_words",
-            "Your answer compares the target with unscaled vectors. Compare it with vectors of length 1.",
-            _lone(("unit @ target", "table @ target")),
-        ),
-        Misconception(
-            "distance_of_raw_vectors",
-            "Your answer finds the nearest points among unscaled vectors. Scale each row to length 1 first; then "
-            "distance and cosine agree.",
-            _lone(("table / lengths", "table"), ("unit @ target", "-(unit - target).norm(dim=-1)")),
-        ),
-        Misconception(
-            "lengths_of_columns",
-            "Your answer divides by the lengths of the table's columns. The words are its rows: table.norm(dim=-1, "
-            "keepdim=True).",
-            _lone(("table.norm(dim=-1, keepdim=True)", "table.norm(dim=0, keepdim=True)")),
-        ),
-        Misconception(
-            "wrong_way_round",
-            "Your answer takes the step from b to a. The step from a to b is b - a.",
-            _slip(("unit[j] - unit[i]", "unit[i] - unit[j]")),
-        ),
-        Misconception(
-            "all_added",
-            "Your answer adds all three vectors. Subtract a: b - a + c.",
-            _slip(("unit[j] - unit[i]", "unit[j] + unit[i]")),
-        ),
-        Misconception(
-            "c_subtracted",
-            "Your answer subtracts c. Add it, because the step b - a starts there: b - a + c.",
-            _lone(("+ unit[k]", "- unit[k]")),
-        ),
-        Misconception(
-            "step_alone",
-            "Your answer looks for words near b - a alone. The step starts from c: add c's vector.",
-            _slip((" + unit[k]", "")),
-        ),
-        Misconception(
-            "near_c_alone",
-            "Your answer looks for the neighbors of c and ignores a and b. Add the step b - a to c.",
-            _slip(("unit[j] - unit[i] + ", "")),
-        ),
-        Misconception(
-            "worst_first",
-            "Your answer returns the words that are farthest away. Take the largest cosines, not the smallest.",
-            _lone(("unit @ target", "-(unit @ target)")),
-        ),
-        Misconception(
-            "best_last",
-            "Your answer has the right words in reverse order. Put the best one first.",
-            _lone(("nearest.tolist()", "nearest.flip(0).tolist()")),
-        ),
-        Misconception(
-            "rows_instead_of_words",
-            "Your answer returns row numbers. Return the words: words[row].",
-            _lone(("[words[row] for row in nearest.tolist()]", "nearest.tolist()")),
+        *slips(
+            _found,
+            paired=False,
+            raw_words=(
+                "Your answer compares the target with unscaled vectors. Compare it with vectors of length 1.",
+                ("unit @ target", "table @ target"),
+            ),
+            distance_of_raw_vectors=(
+                "Your answer finds the nearest points among unscaled vectors. Scale each row to length 1 first; then "
+                "distance and cosine agree.",
+                ("table / lengths", "table"),
+                ("unit @ target", "-(unit - target).norm(dim=-1)"),
+            ),
+            lengths_of_columns=(
+                "Your answer divides by the lengths of the table's columns. The words are its rows: "
+                "table.norm(dim=-1, keepdim=True).",
+                ("table.norm(dim=-1, keepdim=True)", "table.norm(dim=0, keepdim=True)"),
+            ),
+            c_subtracted=(
+                "Your answer subtracts c. Add it, because the step b - a starts there: b - a + c.",
+                ("+ unit[k]", "- unit[k]"),
+            ),
+            worst_first=(
+                "Your answer returns the words that are farthest away. Take the largest cosines, not the smallest.",
+                ("unit @ target", "-(unit @ target)"),
+            ),
+            best_last=(
+                "Your answer has the right words in reverse order. Put the best one first.",
+                ("nearest.tolist()", "nearest.flip(0).tolist()"),
+            ),
+            rows_instead_of_words=(
+                "Your answer returns row numbers. Return the words: words[row].",
+                ("[words[row] for row in nearest.tolist()]", "nearest.tolist()"),
+            ),
         ),
     ),
 )

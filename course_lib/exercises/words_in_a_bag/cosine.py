@@ -117,15 +117,6 @@ EXERCISE = Exercise(
                 "table.norm(dim=-1).",
                 ("(lengths * lengths[i])", "(torch.linalg.vector_norm(table) * lengths[i])"),
             ),
-        ),
-        Misconception(
-            "lengths_of_columns",
-            "Your answer computes the lengths of the table's columns. The words are its rows: sum the squares over "
-            "dim=-1.",
-            lambda table, i: (table / table.norm(dim=0)) @ (table / table.norm(dim=0))[i],
-        ),
-        *slips(
-            bags.cosine_similarities,
             lengths_as_a_column=(
                 "Your answer has a number for every pair of words, because it divides dot products, [vocab_size], by "
                 "a column of lengths, [vocab_size, 1]. Leave out keepdim: table.norm(dim=-1).",
@@ -161,6 +152,12 @@ EXERCISE = Exercise(
                 ("(lengths ", "(lengths.unsqueeze(1) "),
                 ("lengths[i]", "lengths"),
             ),
+        ),
+        Misconception(
+            "lengths_of_columns",
+            "Your answer computes the lengths of the table's columns. The words are its rows: sum the squares over "
+            "dim=-1.",
+            lambda table, i: (table / table.norm(dim=0)) @ (table / table.norm(dim=0))[i],
         ),
     ),
     forbidden=(COSINE,),
