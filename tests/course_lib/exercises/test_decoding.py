@@ -119,10 +119,6 @@ class TestParts:
         assert verdict("decoding.attend_with_cache", _causal).points == 2
         assert verdict("decoding.attend_with_cache", partial(_causal, is_causal=True)).points == 0
 
-    def test_a_draft_with_a_dropped_token_earns_its_part(self) -> None:
-        name = "decoding.speculative_step"
-        assert verdict(name, mistake(name, "row_before_the_last")).points == 3
-
     def test_all_but_the_limit_earns_its_part(self) -> None:
         assert verdict("decoding.greedy", _counting_the_start).points == 2
         assert verdict("decoding.greedy", _while_true).points == 0

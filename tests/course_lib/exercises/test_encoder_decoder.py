@@ -14,7 +14,7 @@ from course_lib.judging.edits import Edited
 from course_lib.masking import causal_mask
 from course_lib.references import encoder_decoder
 from course_lib.references.encoder_decoder import DecoderBlock
-from tests.course_lib.exercises.judging import mistake, named, verdict
+from tests.course_lib.exercises.judging import named, verdict
 
 
 class TestTheSlides:
@@ -203,25 +203,6 @@ def test_slips_are_named(name: str, answer: Callable[..., object], expected: str
 
 def test_the_first_block_of_each_stack_is_not_the_whole() -> None:
     assert named("encoder_decoder.encode_and_decode", _returned_too_soon) == "first_blocks_only"
-
-
-@pytest.mark.parametrize(
-    ("name", "known", "points"),
-    [
-        ("loss_and_perplexity", "log_of_softmax", 2),
-        ("loss_and_perplexity", "padding_counted", 0),
-        ("encode_and_decode", "mask_on_the_cpu", 3),
-        ("encode_and_decode", "future_seen", 0),
-        ("training_loop", "losses_in_single_precision", 3),
-        ("training_loop", "not_clipped", 0),
-        ("label_smoothing", "log_of_softmax", 2),
-        ("label_smoothing", "softmax_by_hand", 2),
-    ],
-)
-def test_what_fails_at_one_edge_costs_that_edge_alone(name: str, known: str, points: int) -> None:
-    exercise_id = f"encoder_decoder.{name}"
-    for seed in range(3):
-        assert verdict(exercise_id, mistake(exercise_id, known), seed).points == points
 
 
 class TestMasksOfAnotherKind:

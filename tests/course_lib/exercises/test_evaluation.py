@@ -104,23 +104,6 @@ def test_slips_without_a_name_are_rejected_and_get_no_other(exercise_id: str, an
     assert named(exercise_id, answer) is None
 
 
-@pytest.mark.parametrize(
-    ("exercise_id", "name", "points"),
-    [
-        ("evaluation.precision_recall_f1", "nan_for_nothing", 2),
-        ("evaluation.clipped_ngrams", "first_reference_only", 3),
-        ("evaluation.brevity_penalty", "one_for_nothing", 1),
-        ("evaluation.corpus_bleu", "zeros_left_out", 3),
-        ("evaluation.corpus_bleu", "first_of_two", 3),
-        ("evaluation.pairwise_accuracy", "tolerance_excluded", 2),
-        ("evaluation.seen_before", "sentences_left_out", 3),
-        ("evaluation.corpus_or_sentence", "passed_over", 1),
-    ],
-)
-def test_what_is_right_but_for_the_edge_earns_its_part(exercise_id: str, name: str, points: int) -> None:
-    assert verdict(exercise_id, mistake(exercise_id, name)).points == points
-
-
 def test_a_division_by_zero_costs_only_its_part() -> None:
     def penalty(hypothesis_length: int, reference_length: int) -> float:
         return min(1.0, math.exp(1 - reference_length / hypothesis_length))

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from course_lib.judging.observation import Outcome
 from course_lib.references.gpt import CausalLanguageModel
-from tests.course_lib.exercises.judging import mistake, named, verdict
+from tests.course_lib.exercises.judging import named, verdict
 
 
 class _Model(CausalLanguageModel):
@@ -94,19 +94,6 @@ def _moved(model: Callable[[Tensor], Tensor], ids: Tensor, vocab_size: int, othe
 )
 def test_slips_are_named(exercise_id: str, answer: Callable[..., object], expected: str) -> None:
     assert named(exercise_id, answer) == expected
-
-
-class TestParts:
-    @pytest.mark.parametrize(
-        ("exercise_id", "misconception_id", "points"),
-        [
-            ("gpt.causal_language_model", "always_causal", 4),
-            ("gpt.generate", "context_ignored", 2),
-            ("gpt.generate", "first_words_kept", 2),
-        ],
-    )
-    def test_what_is_right_earns_its_part(self, exercise_id: str, misconception_id: str, points: int) -> None:
-        assert verdict(exercise_id, mistake(exercise_id, misconception_id)).points == points
 
 
 def _cached_windows(model: Any, prompt: Tensor, max_new_tokens: int, context_length: int) -> Tensor:

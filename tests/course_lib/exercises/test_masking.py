@@ -63,16 +63,6 @@ def test_slips_are_named(exercise_id: str, answer: Callable[..., object], expect
     assert named(exercise_id, answer) == expected
 
 
-class TestParts:
-    def test_rows_that_allow_something_earn_their_part(self) -> None:
-        for name in ("nan_where_nothing_is_allowed", "uniform_where_nothing_is_allowed"):
-            assert verdict("masking.masked_weights", mistake("masking.masked_weights", name)).points == 3
-
-    def test_a_mask_on_the_cpu_costs_its_own_part_only(self) -> None:
-        assert verdict("masking.padding_mask", mistake("masking.padding_mask", "on_the_cpu")).points == 1
-        assert verdict("masking.packed_mask", mistake("masking.packed_mask", "on_the_cpu")).points == 3
-
-
 @pytest.mark.parametrize(
     "answer",
     [

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from course_lib import exercises
 from course_lib.exercises.subwords.shared import PLAY
-from tests.course_lib.exercises.judging import mistake, verdict
+from tests.course_lib.exercises.judging import verdict
 
 Words = dict[tuple[str, ...], int]
 
@@ -86,7 +86,3 @@ def test_ids_that_are_forgotten_are_asked_for() -> None:
 
     worked_example, *_ = verdict("subwords.learn_merges", learn).cases
     assert "the token 'ay' has no id: give every merged token the next one" in worked_example.message
-
-
-def test_no_points_for_joining_only_once() -> None:
-    assert verdict("subwords.merge", mistake("subwords.merge", "first_one_only")).points == 0

@@ -71,11 +71,6 @@ def test_the_visible_cases_tell_nearly_right_answers_too(exercise_id: str, answe
     assert verdict(exercise_id, answer, seed=None).outcome is Outcome.WRONG
 
 
-def test_words_without_an_empty_sentence_earn_their_part() -> None:
-    exercise_id = "words_in_a_bag.mean_pooling"
-    assert verdict(exercise_id, mistake(exercise_id, "nan_without_words")).points == 3
-
-
 def test_a_list_of_the_right_numbers_is_told_what_is_missing() -> None:
     found = verdict("words_in_a_bag.look_up", lambda table, ids: table[ids].tolist())
     assert found.outcome is Outcome.WRONG
