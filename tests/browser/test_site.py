@@ -80,11 +80,11 @@ def test_every_lesson_has_its_page_with_pictures_and_leads_to_the_next(site: Pat
 @pytest.mark.parametrize("name", ["index", "learners", "instructors", "library/attention", "lessons/01_attention"])
 def test_a_page_has_no_faults_on_any_screen(name: str, visit: Visit, site: Path) -> None:
     page = opened(visit, site / f"{name}.html")
-    for width in (PHONE, DESK):
-        page.set_viewport_size({"width": width, "height": 900})
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)
-            assert faults(page, every=True) == [], (width, scheme)
+    assert faults(page, every=True, contrast=False) == [], "a theme has the same colors at every width"
+    page.set_viewport_size({"width": DESK, "height": 900})
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        assert faults(page, every=True) == [], scheme
 
 
 def test_every_lesson_has_its_formulas_set_and_fits_a_phone(visit: Visit, site: Path) -> None:

@@ -197,13 +197,13 @@ def opened(visit: Visit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cal
         monkeypatch.setattr(sys.modules["course_lib.show.interactive"], "display", shown.append)
         for name in names:
             shown += [one for one in [WIDGETS[name]()] if one is not None]
-        page = visit(page_of([one._repr_mimebundle_()["text/html"] for one in shown], tmp_path / "page.html"), **how)
-        failed: list[str] = []
+        path = page_of([one._repr_mimebundle_()["text/html"] for one in shown], tmp_path / "page.html")
+        page, failed = visit("about:blank", **how), list[str]()
         page.on("console", lambda message: failed.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: failed.append(str(error)))
         if frozen:
             page.add_init_script("window.setInterval = () => 1")
-        page.reload()
+        page.goto(path.as_uri())
         assert failed == []
         page.on("pageerror", lambda error: pytest.fail(str(error)))
         return page
