@@ -37,11 +37,11 @@ LITTLE = Limits(
     output_bytes=1000,
     threads=20,
     files=50,
-    cell_seconds=1.0,
-    call_seconds=1.0,
+    cell_seconds=0.5,
+    call_seconds=0.5,
 )
-COMPUTED = "it used more than 1 s of processor time"
-WAITED = "it waited for more than 1 s without computing"
+COMPUTED = "it used more than 0.5 s of processor time"
+WAITED = "it waited for more than 0.5 s without computing"
 THREADS = (
     "import threading, time\nthreading.stack_size(1 << 16)\n"
     "for _ in range(50): threading.Thread(target=time.sleep, args=(9,)).start()\ntime.sleep(9)"
@@ -153,15 +153,15 @@ def test_output_that_is_cut_is_told_in_the_cell(fork_server: ForkServer) -> None
 
 
 def test_the_end_of_all_time_is_told_where_it_came_and_where_it_was_felt(fork_server: ForkServer) -> None:
-    limits = Limits(submission_seconds=3.0)
+    limits = Limits(submission_seconds=1.5)
     graded = grade(fork_server, *exercise(SCORES), code("while True: pass"), *exercise(SCALE), limits=limits)
     assert graded.notices == {
-        2: "Stopped in cell 3: the time limit for the whole submission (3 s) ran out; the earlier exercises keep "
+        2: "Stopped in cell 3: the time limit for the whole submission (1.5 s) ran out; the earlier exercises keep "
         "their points."
     }
     assert graded.verdicts[SCALE].outcome is Outcome.TIMED_OUT
     assert graded.verdicts[SCALE].note == (
-        "The time limit for the whole submission (3 s) ran out before this exercise was reached."
+        "The time limit for the whole submission (1.5 s) ran out before this exercise was reached."
     )
 
 
@@ -203,8 +203,8 @@ def test_hidden_inputs_are_not_told_by_the_limit_that_they_hit(fork_server: Fork
 
 # --- what one exercise is allowed
 
-SLOW = "import time\nend = time.thread_time() + 2\nwhile time.thread_time() < end: pass\n"
-SLOW_CALL = "import time\ndef scale_scores(scores, d_head):\n    done.append(time.thread_time() + 2)\n"
+SLOW = "import time\nend = time.thread_time() + 1\nwhile time.thread_time() < end: pass\n"
+SLOW_CALL = "import time\ndef scale_scores(scores, d_head):\n    done.append(time.thread_time() + 1)\n"
 SLOW_CALL += "    while time.thread_time() < done[0]: pass\n"
 SLOW_CALL += "    return scores / d_head**0.5\ndone = []"
 LARGE_CALL = "import torch\ndef scale_scores(scores, d_head):\n    torch.empty(512 << 20, dtype=torch.uint8)\n"
@@ -256,7 +256,7 @@ def test_a_courses_limits_reach_the_page(course: Course) -> None:
     answer(course, "eve", {"attention-scale-answer": SLOW_CALL})
     course = configure(
         course,
-        'c.Katze.limits = {"cell_seconds": 1, "call_seconds": 1}\n'
+        'c.Katze.limits = {"cell_seconds": 0.5, "call_seconds": 0.5}\n'
         'c.Katze.exercise_limits = {"attention.scale": {"call_seconds": 20}}\n',
     )
     graded = {one.student: one for one in grade_assignment(course, LESSON, workers=2).submissions}
