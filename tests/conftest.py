@@ -20,7 +20,8 @@ import pytest
 
 from course_lib import exercises
 from tests.fork_servers import kept_between_runs
-from tests.postgres import INSTALL, Cluster, find_programs, is_required, running
+from tests.once import skip_without
+from tests.postgres import INSTALL, Cluster, find_programs, running
 
 for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(name, "1")
@@ -112,10 +113,7 @@ def _no_processes_when_quick(request: pytest.FixtureRequest) -> None:
 def cluster(processes: None) -> Iterator[Cluster]:
     """A PostgreSQL server, once for each process that runs tests."""
     if find_programs() is None:
-        said = f"PostgreSQL is not installed; install it with: {INSTALL}"
-        if is_required():
-            pytest.fail(said)
-        pytest.skip(said)
+        skip_without("PostgreSQL", INSTALL, "KATZE_POSTGRES")
     with running() as started:
         yield started
 

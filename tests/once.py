@@ -1,4 +1,4 @@
-"""What costs much to make: once for all processes that run tests side by side."""
+"""What tests need: made once for all processes that run them side by side, or not installed here."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import fcntl
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -28,3 +29,11 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
             make(place)
             done.touch()
     return place
+
+
+def skip_without(what: str, install: str, required_by: str) -> NoReturn:
+    """Skip a test for which something is not installed, or fail it where this variable is "required"."""
+    said = f"{what} is not installed; install it with: {install}"
+    if os.environ.get(required_by) == "required":
+        pytest.fail(said)
+    pytest.skip(said)

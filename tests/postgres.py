@@ -1,6 +1,6 @@
 """A PostgreSQL of the tests' own: made in a folder, reached by a socket there, gone with the process that started it.
 
-It is what Debian's package installs. Without it these tests are skipped, and fail where `KATZE_POSTGRES` is "required".
+It is what Debian's package installs.
 Two instructors have names and passwords there, and act as one role: by the statements of `docs/postgres.md`.
 """
 
@@ -47,11 +47,6 @@ def find_programs() -> Path | None:
     installed = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: float(path.parts[-3]))
     found = installed[-1] if installed else shutil.which("initdb")
     return Path(found).parent if found else None
-
-
-def is_required() -> bool:
-    """Whether tests fail, rather than being skipped, where it is not installed."""
-    return os.environ.get("KATZE_POSTGRES") == "required"
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 
 INSTALL = "make browser"
@@ -20,8 +19,3 @@ FLAGS = (
 def find_browser() -> str | None:
     """Where the browser is; None where there is none."""
     return next(filter(None, map(shutil.which, NAMES)), None)
-
-
-def is_required() -> bool:
-    """Whether tests fail, rather than being skipped, where there is no browser."""
-    return os.environ.get("KATZE_BROWSER") == "required"

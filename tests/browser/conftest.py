@@ -1,7 +1,6 @@
 """A real browser for tests: pages in it, at any width, in light and dark, and a picture of each on which a test failed.
 
-With `--thorough` there is one of every page as it was left. Pictures are in `build/screenshots`. Without a browser
-these tests are skipped, and fail where `KATZE_BROWSER` is "required".
+With `--thorough` there is one of every page as it was left. Pictures are in `build/screenshots`.
 """
 
 from __future__ import annotations
@@ -14,7 +13,8 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect, sync_playwright
 
-from tests.browser.chromium import FLAGS, INSTALL, find_browser, is_required
+from tests.browser.chromium import FLAGS, INSTALL, find_browser
+from tests.once import skip_without
 
 SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
 
@@ -38,10 +38,7 @@ def browser(processes: None) -> Iterator[Browser]:
     """
     found = find_browser()
     if found is None:
-        said = f"no browser is installed; install one with: {INSTALL}"
-        if is_required():
-            pytest.fail(said)
-        pytest.skip(said)
+        skip_without("a browser", INSTALL, "KATZE_BROWSER")
     expect.set_options(timeout=1000 * SECONDS_TO_WAIT)
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=found, args=list(FLAGS))

@@ -10,6 +10,7 @@ import pytest
 from tests.browser import chromium
 from tests.browser.accessibility import faults
 from tests.browser.conftest import SCREENSHOTS, Visit
+from tests.once import skip_without
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -58,37 +59,24 @@ def test_asks_abroad(visit):
 """
 
 
-@pytest.fixture
-def results(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest):
-    """Runs tests of a page under another path and setting."""
-    pytester.makepyfile(FOLDER_OF_TESTS)
-
-    def run(*arguments: str, **environment: str) -> pytest.RunResult:
-        for name, value in environment.items():
-            monkeypatch.setenv(name, value)
-        monkeypatch.setenv("PYTHONPATH", str(request.config.rootpath))
-        return pytester.runpytest_subprocess("-ra", "-p", "no:cacheprovider", "-p", "no:xdist", *arguments)
-
-    return run
-
-
 @pytest.mark.skipif(chromium.find_browser() is None, reason="no browser is installed")
-def test_a_failed_tests_page_is_kept_and_pages_ask_nobody_abroad(results) -> None:
+def test_a_failed_tests_page_is_kept_and_pages_ask_nobody_abroad(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
     kept = SCREENSHOTS / "test_a_failed_tests_page_is_kept_and_pages_ask_nobody_abroad"
     shutil.rmtree(kept, ignore_errors=True)
-    ran = results()
+    pytester.makepyfile(FOLDER_OF_TESTS)
+    monkeypatch.setenv("PYTHONPATH", str(request.config.rootpath))
+    ran = pytester.runpytest_subprocess("-ra", "-p", "no:cacheprovider", "-p", "no:xdist")
     ran.assert_outcomes(failed=1, passed=2, errors=1)
     ran.stdout.fnmatch_lines(["*https://example.org/a.png*"])
     assert [path.name for path in kept.iterdir()] == ["test_a_page.png"]
 
 
-def test_without_a_browser_tests_are_skipped_and_say_what_to_do(results) -> None:
-    ran = results(PATH="", KATZE_BROWSER="")
-    ran.assert_outcomes(skipped=3)
-    ran.stdout.fnmatch_lines(["SKIPPED*no browser is installed; install one with: make browser"])
-
-
-def test_where_the_browser_is_required_they_fail(results) -> None:
-    ran = results(PATH="", KATZE_BROWSER="required")
-    ran.assert_outcomes(errors=3)
-    ran.stdout.fnmatch_lines(["*no browser is installed; install one with: make browser*"])
+@pytest.mark.parametrize(("required", "ended"), [("", pytest.skip.Exception), ("required", pytest.fail.Exception)])
+def test_without_a_browser_tests_are_skipped_or_fail_and_say_what_to_do(
+    required: str, ended: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KATZE_BROWSER", required)
+    with pytest.raises(ended, match="a browser is not installed; install it with: make browser"):
+        skip_without("a browser", chromium.INSTALL, "KATZE_BROWSER")
