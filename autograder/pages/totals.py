@@ -29,15 +29,6 @@ class Total:
     told: str = ""
 
 
-@dataclass(frozen=True)
-class _Share:
-    """What a student has of a lesson's points, from 0 to 1 and above with extra credit; and the lesson's weight."""
-
-    lesson: str
-    share: float
-    weight: float
-
-
 def totals_of(
     graded: Mapping[str, Sequence[Record]], students: Iterable[str], semester: Semester, now: datetime
 ) -> dict[str, Total]:
@@ -54,27 +45,32 @@ def totals_of(
 
 
 def _total(student: str, results: Mapping[str, Mapping[str, Record]], semester: Semester, now: datetime) -> Total:
-    shares, said = [], []
+    shares: dict[str, float] = {}
+    weights: dict[str, float] = {}
+    said = []
     for lesson, records in results.items():
         terms = semester.lesson(lesson)
         if not terms.weight:
             continue
         share, why = _share(records.get(student), terms, student, now)
         if share is not None:
-            shares.append(_Share(lesson, share, terms.weight))
+            shares[lesson], weights[lesson] = share, terms.weight
         if why:
             said.append(f"{lesson}: {why}")
-    dropped = sorted(shares, key=lambda one: (one.share, -one.weight))[: min(semester.drop_lowest, len(shares) - 1)]
-    counted = [one for one in shares if one not in dropped]
-    said += [f"{one.lesson}: dropped" for one in dropped]
-    if not counted:
+    if not shares:
         return Total(None, "; ".join(said))
-    weight = sum(one.weight for one in counted)
-    return Total(100 * sum(one.weight * one.share for one in counted) / weight, "; ".join(said))
+    lowest_first = sorted(shares, key=lambda lesson: (shares[lesson], -weights[lesson]))
+    for lesson in lowest_first[: min(semester.drop_lowest, len(shares) - 1)]:
+        said.append(f"{lesson}: dropped")
+        del weights[lesson]
+    earned = sum(weight * shares[lesson] for lesson, weight in weights.items())
+    return Total(100 * earned / sum(weights.values()), "; ".join(said))
 
 
 def _share(record: Record | None, terms: LessonTerms, student: str, now: datetime) -> tuple[float | None, str]:
-    """A student's share of a lesson, None where it is left out; and what should be known about it."""
+    """A student's share of a lesson's points, above 1 with extra credit, and None where it is left out; and what should
+    be known about it.
+    """
     if record is None:
         due = terms.due_for(student)
         if due is None:

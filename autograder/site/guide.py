@@ -46,7 +46,7 @@ def landing_page(course: Course, lessons: Iterable[LessonPage], picture: str, pa
     """
     said, lessons = dict(_LESSON_ROW.findall(readme_of(course))), list(lessons)
     listed = "\n".join(
-        f"- [**{page.title}**](lessons/{page.lesson}.ipynb){' · ' * bool(page.length[0])}{page.length[0]}\n\n"
+        f"- [**{page.title}**](lessons/{page.lesson}.ipynb){' · ' * bool(page.length)}{page.length}\n\n"
         f"  {said.get(page.lesson, '')}"
         for page in lessons
     )

@@ -44,7 +44,7 @@ class LessonPage:
         pictures: what it shows, as PNG, by the names that it calls them.
         glossary: the terms of its glossary, each with its explanation; both in Markdown.
         documents: what it links to in `docs/`, by the names of the files without an ending.
-        length: how long it takes, as it says itself, in words and in minutes; "" and 0 where it does not say.
+        length: how long it takes, as it says itself, in words; empty where it does not say.
     """
 
     lesson: str
@@ -53,7 +53,7 @@ class LessonPage:
     pictures: dict[str, bytes]
     glossary: list[tuple[str, str]]
     documents: list[str]
-    length: tuple[str, int]
+    length: str
 
 
 def lesson_page(course: Course, lesson: str) -> LessonPage:
@@ -86,7 +86,7 @@ def lesson_page(course: Course, lesson: str) -> LessonPage:
     asked = [cell for cell in released.cells if cell.get("id") == RECALL]
     released.cells = [*own[:1], *asked, *own[1:]]
     documents = [name for cell in own for name in re.findall(r"\]\(\.\./([\w-]+)\.md", cell.source)]
-    length = next(filter(None, (told_times(cell.source) for cell in own)), ("", 0))
+    length, _minutes = next(filter(None, (told_times(cell.source) for cell in own)), ("", 0))
     return LessonPage(lesson, title, released, pictures, list(glossary_of(released)), documents, length)
 
 
