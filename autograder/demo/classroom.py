@@ -23,7 +23,7 @@ def students(lesson: str, level: Level = Level.L2) -> list[Student]:
     return [student for student in STUDENTS[lesson] if student.level <= level]
 
 
-def make_class(release: Path, lesson: str, submitted: Path, level: Level = Level.L2) -> list[Path]:
+def make_class(release: Path, lesson: str, submitted: Path, level: Level = Level.L2) -> None:
     """Write everyone's submission.
 
     Args:
@@ -31,18 +31,12 @@ def make_class(release: Path, lesson: str, submitted: Path, level: Level = Level
         lesson: its folder name.
         submitted: the course's folder of submissions; `<student>/<lesson>/` must not exist in it yet.
         level: of the sandboxes that will be used.
-
-    Returns:
-        The notebooks that were written.
     """
     notebook = nbformat.read(release, as_version=4)
-    written = []
     for student in students(lesson, level):
         folder = submitted / student.name / lesson
         folder.mkdir(parents=True)
-        written.append(folder / f"{lesson}.ipynb")
-        student.hand_in(notebook, lesson, written[-1])
-    return written
+        student.hand_in(notebook, lesson, folder / f"{lesson}.ipynb")
 
 
 def expected(lesson: str, level: Level = Level.L2) -> dict[str, dict[str, Expected]]:

@@ -19,7 +19,6 @@ from autograder.demo.translation import Learned, learn
 from autograder.errors import BadInput
 from autograder.gradebook.results import ClassResult
 from autograder.grading.batch import grade_assignment
-from autograder.limits import Limits
 from autograder.pages.class_report import class_page
 from autograder.pages.terminal import print_class
 from autograder.progress import progress_bar
@@ -49,14 +48,13 @@ mend_formgrader()
 '''
 
 
-def run_demo(folder: Path, workers: int, *, steps: int = TOY_STEPS, limits: Limits | None = None) -> int:
+def run_demo(folder: Path, workers: int, steps: int = TOY_STEPS) -> int:
     """Train the small translator, release the lessons, make the bundled class, and grade it.
 
     Args:
         folder: where the demo's own course goes; made, or remade if an earlier demo made it.
         workers: submissions graded at once.
         steps: of training.
-        limits: what each submission may use.
 
     Returns:
         0 if every submission came out as it should, else 1.
@@ -77,7 +75,7 @@ def run_demo(folder: Path, workers: int, *, steps: int = TOY_STEPS, limits: Limi
     graded = []
     for lesson in STUDENTS:
         make_class(course.release_notebook(lesson), lesson, course.submitted, level)
-        graded.append(grade_assignment(course, lesson, workers=workers, level=level, limits=limits, console=console))
+        graded.append(grade_assignment(course, lesson, workers=workers, level=level, console=console))
         print_class(graded[-1], console)
 
     console.rule("What came out", align="left")

@@ -66,6 +66,8 @@ def test_the_demo_shows_everything_and_what_it_proposes_works(
     assert again.returncode == 0, again.stderr
     assert run.SHOWN in again.stdout
 
+    for lesson in [*STUDENTS][1:]:  # what is as before need not be graded again
+        little.delitem(STUDENTS, lesson)
     assert main(["demo", str(folder), "--workers", "1"]) == 0  # a second time, over what the first has made
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.course.course import Course
 from autograder.demo.student import (
     ANSWERS,
     Expected,
@@ -30,14 +29,14 @@ from autograder.demo.student import (
 from autograder.demo.students import CLASS, EXPECTED, STUDENTS
 from course_lib import exercises
 from course_lib.judging.observation import Outcome
+from tests.autograder.answered_lesson import LESSON, RELEASED
 
-LESSON = "01_attention"
 SCORES = "attention.scores"
 
 
 @pytest.fixture
-def released(course: Course) -> Notebook:
-    content: Notebook = nbformat.read(course.release_notebook(LESSON), as_version=4)
+def released() -> Notebook:
+    content: Notebook = nbformat.read(RELEASED, as_version=4)
     return content
 
 
