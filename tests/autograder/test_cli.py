@@ -22,10 +22,10 @@ from autograder.box.confinement.selftest import choose_level
 from autograder.cli import main, make_parser
 from autograder.commands.author import certify
 from autograder.commands.semester import grade
+from autograder.course.course import Course
 from tests.autograder.gradebook.toy_lesson import make_gradebook
+from tests.autograder.small_class import LESSON, ROOT, answer, make_course
 
-ROOT = Path(__file__).resolve().parents[2]
-LESSON = "01_attention"
 RELEASE = f"notebooks/{LESSON}/{LESSON}.ipynb"
 
 RIGHT = "def dot_product_scores(q, k):\n    return q @ k.transpose(-2, -1)\n"
@@ -35,23 +35,13 @@ TRANSPOSED = "def flipped(q, k):\n    return k @ q.transpose(-2, -1)\n"
 @pytest.fixture
 def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty course with the repository's release, and the current directory."""
-    shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
-    shutil.copytree(ROOT / "notebooks", tmp_path / "notebooks")
     monkeypatch.chdir(tmp_path)
-    return tmp_path
+    return make_course(tmp_path).root
 
 
-def submit(course: Path, student: str, answers: dict[str, str] | None = None) -> Path:
-    """Hand in the release with some answers filled in."""
-    notebook = json.loads((course / "notebooks" / LESSON / f"{LESSON}.ipynb").read_text())
-    for cell in notebook["cells"]:
-        grade_id = cell["metadata"].get("nbgrader", {}).get("grade_id")
-        if answers and grade_id in answers:
-            cell["source"] = answers[grade_id]
-    path = course / "submitted" / student / LESSON / f"{LESSON}.ipynb"
-    path.parent.mkdir(parents=True)
-    path.write_text(json.dumps(notebook))
-    return path
+def submit(course: Path, student: str, **answers: str) -> Path:
+    """Hand in the release with these answers filled in."""
+    return answer(Course.find(course), student, {f"attention-{name}-answer": text for name, text in answers.items()})
 
 
 @pytest.mark.parametrize(
@@ -213,10 +203,8 @@ def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str])
 
 @pytest.mark.usefixtures("processes")
 def test_grade_writes_records_gradebook_notebook_and_feedback(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    submit(course, "ada", {"attention-scores-answer": RIGHT})
-    submit(course, "<b>bob", {})
-    (course / "submitted" / "<b>bob").rename(course / "submitted" / "bob")
-    (course / "submitted" / "bob" / LESSON / f"{LESSON}.ipynb").write_bytes(b"\x00\x01 not a notebook")
+    submit(course, "ada", scores=RIGHT)
+    submit(course, "bob").write_bytes(b"\x00\x01 not a notebook")
     assert main(["grade", LESSON, "--json", "out.json", "--workers", "2"]) == 0
     told = capsys.readouterr().out
     assert "ada" in told
@@ -243,11 +231,10 @@ def test_grade_writes_records_gradebook_notebook_and_feedback(course: Path, caps
 
 @pytest.mark.usefixtures("processes")
 def test_grade_again_tells_what_changed_and_why(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = submit(course, "ada", {"attention-scores-answer": TRANSPOSED.replace("flipped", "dot_product_scores")})
+    submit(course, "ada", scores=TRANSPOSED.replace("flipped", "dot_product_scores"))
     submit(course, "ben")
     assert main(["grade", LESSON]) == 0
-    shutil.rmtree(file.parents[1])
-    submit(course, "ada", {"attention-scores-answer": RIGHT})
+    submit(course, "ada", scores=RIGHT)
     capsys.readouterr()
     assert main(["grade", LESSON, "--json", "out.json"]) == 0
     shown = " ".join(capsys.readouterr().out.split())

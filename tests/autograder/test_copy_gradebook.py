@@ -25,13 +25,6 @@ Told = Callable[..., str]
 
 
 @pytest.fixture
-def course(graded_class: Course, tmp_path: Path) -> Course:
-    """The small class, graded, in a folder of its own."""
-    shutil.copytree(graded_class.root, tmp_path / "course")
-    return Course.find(tmp_path / "course")
-
-
-@pytest.fixture
 def told(capsys: pytest.CaptureFixture[str]) -> Told:
     """What a command about a course says."""
 

@@ -6,8 +6,6 @@ Tests `answers.py`, `adjustments.py` and `recount.py` as well.
 from __future__ import annotations
 
 import dataclasses
-import shutil
-from pathlib import Path
 
 import pytest
 import torch
@@ -22,19 +20,12 @@ from autograder.grading.batch import grade_assignment
 from autograder.log import story_of
 from autograder.pages.class_report import class_page
 from autograder.pages.export import export
-from tests.autograder.small_class import CHECKED, LESSON, by_student, replace_exercise, why
+from tests.autograder.small_class import CHECKED, LESSON, by_student, page, replace_exercise, why
 
 ALL = 17
 """What ada has; hana has 11, with nothing for attention.scale, which is worth 1; zora could not be read."""
 
 pytestmark = pytest.mark.usefixtures("steady_versions")
-
-
-@pytest.fixture
-def course(graded_class: Course, tmp_path: Path) -> Course:
-    """A graded class; ben's answer to attention.scale is off by a little."""
-    shutil.copytree(graded_class.root, tmp_path / "course")
-    return Course.find(tmp_path / "course")
 
 
 def decide(course: Course, *lines: str, exercise: str = "attention.scale") -> Course:
@@ -46,10 +37,6 @@ def decide(course: Course, *lines: str, exercise: str = "attention.scale") -> Co
 @pytest.fixture
 def no_boxes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exercise_strategy, "ForkServer", None)
-
-
-def page(course: Course, student: str) -> str:
-    return (course.feedback / student / LESSON / f"{LESSON}.html").read_text()
 
 
 def points(result: ClassResult) -> dict[str, float | None]:

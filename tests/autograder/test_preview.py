@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -19,18 +18,17 @@ from autograder.course.course import Course
 from autograder.grading import assignment as assignment_module
 from autograder.grading import batch, exercise_strategy
 from tests.autograder.gradebook.earlier import bring_back
-from tests.autograder.small_class import BY_NAME, CHECKED, LESSON, hand_in
+from tests.autograder.small_class import BY_NAME, CHECKED, LESSON, hand_in, page
 
 pytestmark = pytest.mark.usefixtures("steady_versions")
 
 
 @pytest.fixture
-def course(graded_class: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
-    """A copy of it, and the current directory. Nobody can grade in it: there are no sandboxes."""
-    shutil.copytree(graded_class.root, tmp_path / "course")
-    monkeypatch.chdir(tmp_path / "course")
+def course(course: Course, monkeypatch: pytest.MonkeyPatch) -> Course:
+    """The current directory. Nobody can grade in it: there are no sandboxes."""
+    monkeypatch.chdir(course.root)
     monkeypatch.setattr(exercise_strategy, "ForkServer", None)
-    return Course.find(tmp_path / "course")
+    return course
 
 
 def everything(folder: Path) -> dict[str, str]:
@@ -147,7 +145,7 @@ class TestFrozen:
             book.db.commit()
         graded = batch.grade_assignment(course, LESSON)
         assert (graded.gradings, graded.pages) == ({}, ("ada_reference",))
-        assert "<strong>18.5</strong>" in (course.feedback / "ada_reference" / LESSON / f"{LESSON}.html").read_text()
+        assert "<strong>18.5</strong>" in page(course, "ada_reference")
 
     def test_only_what_was_graded_can_be_frozen_and_only_what_is_frozen_thawed(
         self, course: Course, capsys: pytest.CaptureFixture[str]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
+from typing import Any
 
 from autograder.console import output_console
 from autograder.gradebook.record import Change, HandGrade, Record, Standing
@@ -19,19 +20,21 @@ UNNAMED = exercise_record("attention.weights", 0.0, 1, Outcome.WRONG)
 UNREADABLE = exercise_record("attention.scores", None, 2, Outcome.UNREADABLE)
 
 
-def shown(*submissions: Record) -> str:
-    out = io.StringIO()
-    gradings = {submission.student: Grading(("not graded before",)) for submission in submissions}
-    graded = ClassResult("01_attention", "sandboxes at level L2", submissions, seconds=2.0, gradings=gradings)
-    print_class(graded, output_console(out, 80))
-    return " ".join(out.getvalue().split())
+FIRST = Grading(("not graded before",))
 
 
-def shown_again(*submissions: Record, gradings: dict[str, Grading]) -> str:
+def printed(*submissions: Record, gradings: dict[str, Grading] | None = None, width: int = 80, **more: Any) -> str:
+    """What is told of a run that has graded these for the first time, or in these ways."""
     out = io.StringIO()
-    graded = ClassResult("01_attention", "sandboxes at level L2", submissions, seconds=2.0, gradings=gradings)
-    print_class(graded, output_console(out, 80))
-    return " ".join(out.getvalue().split())
+    gradings = {one.student: FIRST for one in submissions} if gradings is None else gradings
+    graded = ClassResult("01_attention", "sandboxes at level L2", submissions, 2.0, gradings, **more)
+    print_class(graded, output_console(out, width))
+    return out.getvalue()
+
+
+def shown(*submissions: Record, **more: Any) -> str:
+    """The same, as one line."""
+    return " ".join(printed(*submissions, **more).split())
 
 
 def test_what_did_not_pass_is_named_with_its_mistake() -> None:
@@ -66,24 +69,17 @@ def test_totals_are_those_of_nbgrader_and_what_waits_is_told_with_the_next_step(
 
 
 def test_pages_that_were_written_anew_are_told() -> None:
-    out = io.StringIO()
     one = record("ada", "01_attention", (PASSED,))
-    graded = ClassResult(
-        "01_attention", "", (one,), 2.0, pages=("ada",), replaced_pages=("eve", "zoe"), stale_pages=("ben",)
-    )
-    print_class(graded, output_console(out, 80))
-    text = " ".join(out.getvalue().split())
+    text = shown(one, gradings={}, pages=("ada",), replaced_pages=("eve", "zoe"), stale_pages=("ben",))
     assert "points by hand, comments or decisions have changed: 1 feedback page rewritten (ada)" in text
     assert "pages were missing, or had been changed: 2 feedback pages rewritten (eve, zoe)" in text
     assert "run `katze grade 01_attention --student ben --force`" in text
 
 
 def test_of_whom_this_run_has_graded_no_change_by_hand_is_told() -> None:
-    out = io.StringIO()
-    one = record("ada", "01_attention", (PASSED,))
     gradings = {"ada": Grading(("graded again by --force",), first=False)}
-    print_class(ClassResult("01_attention", "", (one,), 2.0, gradings, pages=("ada",)), output_console(out, 80))
-    assert "by hand have changed" not in " ".join(out.getvalue().split())
+    text = shown(record("ada", "01_attention", (PASSED,)), gradings=gradings, pages=("ada",))
+    assert "by hand have changed" not in text
 
 
 def test_no_score_is_not_zero_and_remarks_stand_below() -> None:
@@ -96,11 +92,8 @@ def test_no_score_is_not_zero_and_remarks_stand_below() -> None:
 
 def test_who_was_passed_over_is_named_on_one_line() -> None:
     refusal = f"the student id '[b]{'x' * 90}' holds [; rename its folder"
-    out = io.StringIO()
     passed_over = record("[b]", "01_attention", (), problem=refusal)
-    graded = ClassResult("01_attention", "", (), seconds=2.0, refused=(passed_over,))
-    print_class(graded, output_console(out, 80))
-    assert f"not graded: {refusal}\n" in out.getvalue()
+    assert f"not graded: {refusal}\n" in printed(refused=(passed_over,))
 
 
 def test_names_are_no_markup() -> None:
@@ -110,7 +103,7 @@ def test_names_are_no_markup() -> None:
 def test_what_a_regrade_changed_is_told_student_by_student() -> None:
     was = Standing(Outcome.WRONG, 0.0, "keys_as_rows")
     change = Change("attention.scores", was, Standing(Outcome.PASSED, 2.0))
-    text = shown_again(
+    text = shown(
         record("ada", "01_attention", (PASSED,)),
         record("ben", "01_attention", (PASSED,)),
         record("eve", "01_attention", (PASSED,)),
@@ -130,22 +123,15 @@ def test_no_name_breaks_and_what_fits_stands_beside() -> None:
     wrong = tuple(exercise_record(f"attention.{'x' * 20}", 0.0, 1, Outcome.WRONG, mistake) for mistake in mistakes)
     students = ("ada", "hana_of_a_name_that_is_rather_long")
     class_of = [record(name, "01_attention", wrong, by_hand=(WRITTEN,)) for name in students]
+    mended = record("zoe", "01_attention", (PASSED,), repairs=("One.",))
     for width in (80, 132):
-        out = io.StringIO()
-        gradings = {name: Grading(("not graded before",)) for name in students}
-        graded = ClassResult("01_attention", "", (*class_of, replace(MENDED, student="zoe")), 2.0, gradings | ZOE)
-        print_class(graded, output_console(out, width))
-        text = out.getvalue()
+        text = printed(*class_of, mended, width=width)
         assert all(text.count(mistake) == len(students) for mistake in mistakes)
         assert max(len(line.rstrip()) for line in text.splitlines()) <= width
         [row] = [line for line in text.splitlines() if line.startswith("zoe")]
         assert row.endswith("1 passed")
         below = text.splitlines()[text.splitlines().index(row) + 1]
         assert below.index("1 repair") == row.index("1 passed")
-
-
-MENDED = record("eve", "01_attention", (PASSED,), repairs=("One.",))
-ZOE = {"zoe": Grading(("not graded before",))}
 
 
 def test_changes_that_are_alike_are_told_once_and_the_exceptions_one_by_one() -> None:
@@ -157,7 +143,7 @@ def test_changes_that_are_alike_are_told_once_and_the_exceptions_one_by_one() ->
     gradings = {name: Grading(why, (dearer,), first=False) for name in names}
     gradings |= {"eve": Grading(why, (other,), first=False), "ben": Grading(why, (lost,), first=False)}
     class_of = [record(name, "01_attention", (PASSED,)) for name in gradings]
-    text = shown_again(*class_of, gradings=gradings)
+    text = shown(*class_of, gradings=gradings)
     assert (
         "38 of them with a different result attention.scale: its points 1 -> 3: 38 submissions "
         "36 students attention.scale: passed, 1 -> 3 points "
@@ -165,7 +151,7 @@ def test_changes_that_are_alike_are_told_once_and_the_exceptions_one_by_one() ->
         "eve attention.scale: wrong (x), 0.5 -> 1.5 points" in text
     )
     few = {name: gradings[name] for name in names[:3]}
-    assert "s00, s01, s02 attention.scale: passed, 1 -> 3 points" in shown_again(*class_of[:3], gradings=few)
+    assert "s00, s01, s02 attention.scale: passed, 1 -> 3 points" in shown(*class_of[:3], gradings=few)
 
 
 def test_every_exercise_is_listed() -> None:
