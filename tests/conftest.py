@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import hypothesis
@@ -22,6 +23,10 @@ from course_lib import exercises
 from tests.fork_servers import kept_between_runs
 from tests.once import skip_without
 from tests.postgres import INSTALL, Cluster, find_programs, running
+
+if TYPE_CHECKING:  # what imports the grader comes after its environment
+    from autograder.box.fork_server.client import ForkServer
+    from tests.boxes import ServerOf
 
 for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(name, "1")
@@ -90,6 +95,23 @@ def processes() -> Iterator[None]:
     """What a test asks for that starts processes or speaks to one: sandboxes, kernels, commands, a browser."""
     with kept_between_runs():
         yield
+
+
+@pytest.fixture(scope="session")
+def server_of(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerOf]:
+    """The fork server of a level, with sandboxes for lesson 01: what one of them does must not reach another."""
+    from tests.boxes import warm_servers
+
+    with warm_servers(tmp_path_factory.mktemp("parent")) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def fork_server(server_of: ServerOf) -> ForkServer:
+    """That of level L2."""
+    from autograder.box.confinement.levels import Level
+
+    return server_of(Level.L2)
 
 
 @pytest.fixture(scope="session")

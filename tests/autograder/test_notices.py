@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 
 import pytest
 
-from autograder.box.confinement.levels import Level
-from autograder.box.confinement.selftest import self_test
 from autograder.box.endings import PYTHON_ENDED
 from autograder.box.fork_server.client import ForkServer
 from autograder.course.course import Course
@@ -46,15 +43,6 @@ THREADS = (
     "import threading, time\nthreading.stack_size(1 << 16)\n"
     "for _ in range(50): threading.Thread(target=time.sleep, args=(9,)).start()\ntime.sleep(9)"
 )
-
-
-@pytest.fixture(scope="module")
-def fork_server(processes: None) -> Iterator[ForkServer]:
-    problems = self_test()
-    if problems:
-        pytest.skip(f"no sandboxes at level L2 here: {problems}")
-    with ForkServer(("course_lib.attention",), Level.L2, LITTLE, trains=False) as warm:
-        yield warm
 
 
 def grade(

@@ -6,12 +6,8 @@ shows a forbidden call; where neither does, what could hide one is noted, and co
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
-from autograder.box.confinement.levels import Level
-from autograder.box.confinement.selftest import self_test
 from autograder.box.fork_server.client import ForkServer
 from autograder.grading.notebook_runner import Graded, grade_notebook
 from autograder.limits import Limits
@@ -23,14 +19,6 @@ from course_lib.judging.observation import Outcome
 LESSON_CELL = Cell(
     CellKind.CODE, "import torch\nimport torch.nn.functional as F\nfrom torch import nn", origin="release"
 )
-
-
-@pytest.fixture(scope="module")
-def fork_server(processes: None) -> Iterator[ForkServer]:
-    if self_test():
-        pytest.skip("no sandboxes at level L2 here")
-    with ForkServer(level=Level.L2, trains=True) as warm:
-        yield warm
 
 
 def grade(fork_server: ForkServer, exercise: str, answer: str, own: str = "") -> Graded:

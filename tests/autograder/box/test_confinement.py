@@ -21,7 +21,8 @@ from autograder.box.box import Box
 from autograder.box.confinement.levels import Level
 from autograder.box.endings import BoxLost
 from autograder.box.fork_server.client import ForkServer
-from tests.autograder.box.conftest import ServerOf, raised, value
+from tests.autograder.box.conftest import raised, value
+from tests.boxes import ServerOf
 
 pytestmark = pytest.mark.usefixtures("processes")
 

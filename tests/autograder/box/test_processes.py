@@ -18,7 +18,7 @@ from autograder.box.processes import Doing, Reading, read
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 
-BURN = "import time\nwhile time.thread_time() < 0.3: sum(range(1000))\n"
+BURN = "import time\nwhile time.thread_time() < 0.1: sum(range(1000))\n"
 THREADS = f"import threading\ndef work():\n    {BURN.replace(chr(10), chr(10) + '    ')}\n"
 THREADS += "threads = [threading.Thread(target=work) for _ in range(3)]\n[thread.start() for thread in threads]\n"
 THREADS += "[thread.join() for thread in threads]\n"
@@ -49,7 +49,7 @@ def until(process: int, alone: bool, wanted: Callable[[Reading], bool]) -> Readi
 
 
 def waits(reading: Reading) -> bool:
-    return reading.doing is Doing.WAITS and reading.computed > 0.25
+    return reading.doing is Doing.WAITS and reading.computed > 0.08
 
 
 @pytest.mark.usefixtures("processes")
@@ -59,7 +59,7 @@ def test_what_threads_have_computed_is_summed_when_they_have_ended(alone: bool) 
         until(process, alone, waits)  # for the first time perhaps while one thread waits for another
         while len(os.listdir(f"/proc/{process}/task")) > 1:
             time.sleep(0.01)
-        assert until(process, alone, waits).computed > 0.85
+        assert until(process, alone, waits).computed > 0.25
 
 
 @pytest.mark.usefixtures("processes")
@@ -95,7 +95,7 @@ def test_one_that_has_ended_keeps_what_it_has_computed_until_it_is_reaped() -> N
     for alone in (True, False):
         reading = read(process.pid, alone)
         assert reading is not None
-        assert reading.computed > 0.25
+        assert reading.computed > 0.08
         assert reading.doing is Doing.WAITS
     process.wait()
     assert read(process.pid, True) is read(process.pid, False) is None

@@ -16,7 +16,8 @@ from autograder.box import trial
 from autograder.box.confinement.levels import Level
 from autograder.box.fork_server.client import ForkServer
 from autograder.limits import Limits, SystemCalls
-from tests.autograder.box.conftest import ServerOf, value
+from tests.autograder.box.conftest import value
+from tests.boxes import ServerOf
 
 
 @pytest.fixture(params=["allow-list", "deny-list"])

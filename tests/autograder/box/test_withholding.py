@@ -23,7 +23,8 @@ from autograder.box.library import find_modules, held_modules
 from autograder.grading.digests.reach import held_by_lesson
 from autograder.repair import Release
 from course_lib import exercises
-from tests.autograder.box.conftest import WITHHELD, ServerOf, own_memory, raised, server_at, value
+from tests.autograder.box.conftest import own_memory, raised, value
+from tests.boxes import WITHHELD, ServerOf, server_at
 
 REPOSITORY = Path(course_lib.__file__).parents[1]
 LESSONS = sorted({exercise.lesson for exercise in exercises.all()})
@@ -139,12 +140,10 @@ import sys, types
 modules = [module for module in list(sys.modules.values()) if isinstance(module, types.ModuleType)]
 assert [module for module in modules if 'dot_product_scores' in vars(module)]
 """,
-    "own memory": "open('/proc/self/mem', 'rb')",
-    "map of the memory": "open('/proc/self/maps')",
     "kept bytecode": """
-import glob, os, sys
-found = [path for folder in sys.path if os.path.isdir(folder)
-         for path in glob.glob(folder + '/**/course_lib/**/attention*.py*', recursive=True)]
+import glob, sys
+found = [path for folder in sys.path for below in ('', '/*', '/*/*')
+         for path in glob.glob(f'{folder}{below}/course_lib/**/attention*.py*', recursive=True)]
 assert found
 """,
     "memory": """

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from autograder.box.box import Box
-from autograder.box.confinement.levels import Level
-from autograder.box.confinement.selftest import self_test
 from autograder.box.fork_server.client import ForkServer
 from autograder.grading.notebook_runner import Graded, grade_notebook
 from autograder.limits import Limits
@@ -45,15 +41,6 @@ DISTURBANCES = {
         "torch's default dtype, torch.eye",
     ),
 }
-
-
-@pytest.fixture(scope="module")
-def fork_server(processes: None) -> Iterator[ForkServer]:
-    problems = self_test()
-    if problems:
-        pytest.skip(f"no sandboxes at level L2 here: {problems}")
-    with ForkServer(("course_lib.attention",), Level.L2) as warm:
-        yield warm
 
 
 def grade(fork_server: ForkServer, cells: list[Cell], seconds: float = 60.0) -> Graded:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import json
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,6 @@ import pytest
 from nbgrader.nbgraderformat.v2 import MetadataValidatorV2
 from nbgrader.nbgraderformat.v3 import MetadataValidatorV3
 
-from autograder.box.confinement.levels import Level
-from autograder.box.confinement.selftest import self_test
 from autograder.box.fork_server.client import ForkServer
 from autograder.grading.notebook_runner import grade_notebook
 from autograder.intake.submission import read_notebook, read_submission
@@ -443,16 +441,6 @@ MANGLED: dict[str, tuple[Mangle, tuple[str, ...]]] = {
     "magics": (with_magics, ()),
     "an empty copy": (with_a_stub_of_its_own, (EMPTY_COPY,)),
 }
-
-
-@pytest.fixture(scope="module")
-def fork_server(processes: None) -> Iterator[ForkServer]:
-    problems = self_test()
-    if problems:
-        pytest.skip(f"no sandboxes at level L2 here: {problems}")
-    withheld = {module for exercise in exercises.of_lesson(LESSON) for module in exercise.withheld}
-    with ForkServer(sorted(withheld), Level.L2) as warm:
-        yield warm
 
 
 @pytest.mark.parametrize("case", MANGLED)

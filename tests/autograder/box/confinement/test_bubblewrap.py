@@ -16,7 +16,7 @@ import course_lib
 from autograder.box.confinement import bubblewrap
 from autograder.box.confinement.bubblewrap import Bubblewrap
 from autograder.box.confinement.levels import Level
-from tests.autograder.box.conftest import why_not
+from tests.boxes import why_not
 
 REPOSITORY = Path(course_lib.__file__).parents[2]
 

@@ -9,7 +9,8 @@ import pytest
 
 from autograder.box.box import Box
 from autograder.box.fork_server.client import ForkServer
-from tests.autograder.box.conftest import COURSE, raised, value
+from tests.autograder.box.conftest import raised, value
+from tests.boxes import COURSE
 
 SEARCH = """
 import gc, os, sys, types

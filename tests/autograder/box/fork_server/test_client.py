@@ -32,7 +32,8 @@ from autograder.box.protocol import OUT_OF_MEMORY_STATUS
 from autograder.limits import Limits
 from course_lib.judging.exercise import Case
 from course_lib.judging.observation import Foreign, Outcome
-from tests.autograder.box.conftest import QUICK, WITHHELD, ServerOf, asked, ended, own_memory, raised, value, why_not
+from tests.autograder.box.conftest import QUICK, asked, ended, own_memory, raised, value
+from tests.boxes import WITHHELD, ServerOf, why_not
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -163,6 +164,8 @@ def test_a_box_that_ends_says_how_and_leaves_the_others_alone(fork_server: ForkS
         assert reason in lost.reason
         with pytest.raises(BoxLost, match=reason):
             box.run_cell("1")
+        if outcome is Outcome.TIMED_OUT:
+            assert box.share >= limits.cell_seconds
         assert value(neighbour, "x + 1") == "42"
     with fork_server.open_box() as fresh:
         assert fresh.run_cell("1").ok
@@ -346,8 +349,8 @@ BUSY = "import time\nend = time.thread_time() + {}\nwhile time.thread_time() < e
 
 
 def test_the_time_of_a_submission_is_limited_as_a_whole(fork_server: ForkServer) -> None:
-    with fork_server.open_box(seconds=1.0) as box:
-        box.run_cell(BUSY.format(0.7))
+    with fork_server.open_box(seconds=0.5) as box:
+        box.run_cell(BUSY.format(0.3))
         lost = ended(box, "while True: pass")
     assert lost.outcome is Outcome.TIMED_OUT
     assert lost.reason == "the time limit for the whole submission ran out"
@@ -408,13 +411,6 @@ def test_the_clock_on_the_wall_ends_what_nothing_else_ends(
     assert box.starved is starved
 
 
-def test_a_box_has_used_up_what_it_computed_or_waited(fork_server: ForkServer) -> None:
-    for source in ("while True: pass", "import time; time.sleep(1000)"):
-        with fork_server.open_box(limits=QUICK) as box:
-            ended(box, source)
-        assert box.share >= QUICK.cell_seconds
-
-
 def test_processor_time_is_limited(fork_server: ForkServer) -> None:
     with fork_server.open_box(limits=Limits(processor_seconds=1)) as box:
         lost = ended(box, "while True: pass")
@@ -445,21 +441,6 @@ def test_each_channel_serves_a_thread(fork_server: ForkServer) -> None:
     for thread in threads:
         thread.join()
     assert wrong == []
-
-
-def test_a_forked_worker_uses_a_channel_of_its_own(fork_server: ForkServer) -> None:
-    worker = os.fork()
-    if worker == 0:
-        status = 1
-        try:
-            with fork_server.open_box(1) as box:
-                status = 0 if box.run_cell("1").ok else 2
-        finally:
-            os._exit(status)
-    with fork_server.open_box(0) as box:
-        assert box.run_cell("1").ok
-    _, status = os.waitpid(worker, 0)
-    assert os.waitstatus_to_exitcode(status) == 0
 
 
 @pytest.mark.sampled(1)
@@ -596,12 +577,11 @@ def test_a_box_holds_nothing_of_what_others_were_told(fork_server: ForkServer) -
     seed = 0x7A6B5C4D3E2F1A0B
     with fork_server.open_box(seed=seed) as first, fork_server.open_box(seed=seed) as second:
         folders = [box._folder.name.encode() for box in (first, second)]
-    with fork_server.open_box() as third, fork_server.open_box() as fourth:
-        for box in (third, fourth):
-            try:
-                memory = b"".join(own_memory(box.process))
-            except PermissionError:
-                pytest.skip("nobody may look into another process's memory here")
-            assert box._folder.name.encode() in memory
-            for told in (*folders, str(seed).encode(), seed.to_bytes(8, "little")):
-                assert told not in memory
+    with fork_server.open_box() as box:
+        try:
+            memory = b"".join(own_memory(box.process))
+        except PermissionError:
+            pytest.skip("nobody may look into another process's memory here")
+        assert box._folder.name.encode() in memory
+        for told in (*folders, str(seed).encode(), seed.to_bytes(8, "little")):
+            assert told not in memory

@@ -12,7 +12,8 @@ import pytest
 
 from autograder.box.confinement.levels import Level
 from autograder.box.fork_server.client import ForkServer
-from tests.autograder.box.conftest import raised, server_at
+from tests.autograder.box.conftest import raised
+from tests.boxes import server_at
 
 
 @pytest.fixture(scope="module")

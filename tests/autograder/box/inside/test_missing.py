@@ -21,7 +21,8 @@ from course_lib import exercises
 from course_lib.judging.answer_key import PUBLIC_SEED, AnswerKey
 from course_lib.judging.exercise import Case
 from course_lib.judging.observation import Outcome
-from tests.autograder.box.conftest import asked, raised, server_at
+from tests.autograder.box.conftest import asked, raised
+from tests.boxes import server_at
 
 
 def test_what_is_installed_is_there(box: Box) -> None:

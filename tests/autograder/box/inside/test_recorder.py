@@ -23,17 +23,6 @@ def recorded(limit: int = 1000) -> Recorder:
     return recorder
 
 
-def test_text_is_joined_as_long_as_the_stream_is_the_same() -> None:
-    recorder = recorded()
-    for name, text in (("stdout", "a"), ("stdout", "b"), ("stderr", "c"), ("stdout", "d"), ("stdout", "")):
-        recorder.stream(name, text)
-    assert [(output["name"], output["text"]) for output in recorder.stop()] == [
-        ("stdout", "ab"),
-        ("stderr", "c"),
-        ("stdout", "d"),
-    ]
-
-
 def test_nothing_is_recorded_outside_a_cell() -> None:
     recorder = Recorder(1000)
     recorder.stream("stdout", "before")

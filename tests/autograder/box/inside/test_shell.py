@@ -197,9 +197,9 @@ def test_errors_that_misbehave_are_shown_somehow(box: Box, body: str) -> None:
 
 PRINTS: dict[str, Any] = {
     "one string": "print('x' * 50_000_000)",
-    "many displays": "for _ in range(20_000): display('x' * 100)",
+    "many displays": "for _ in range(3_000): display('x' * 100)",
     "alternating": "import sys\nfor _ in range(20_000): print('a'); print('b', file=sys.stderr)",
-    "a long value": "'x' * 50_000_000",
+    "a long value": "'x' * 5_000_000",
 }
 
 
@@ -211,15 +211,6 @@ def test_a_huge_output_is_cut_with_a_notice(fork_server: ForkServer, name: str) 
         assert len(str(result.outputs).encode()) < 400_000
         assert "[katze] The rest of this cell's output was left out" in text(result)
         assert text(box.run_cell("print('next')")) == "next\n"
-
-
-def test_nothing_is_shown_between_cells(box: Box) -> None:
-    box.run_cell(
-        "import threading, time\n"
-        "def chatter():\n    for _ in range(1000):\n        print('chatter'); time.sleep(0.001)\n"
-        "threading.Thread(target=chatter, daemon=True).start()"
-    )
-    assert box.run_cell("1").ok
 
 
 LEARNERS = "from course_lib.checking import case, check, hint, progress, solution\nimport course_lib.show\n"

@@ -1,0 +1,67 @@
+"""Sandboxes for all tests: a warm process of each level, once, for each costs three seconds of processor time."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.box.confinement import container
+from autograder.box.confinement.levels import Level
+from autograder.box.confinement.selftest import self_test
+from autograder.box.fork_server.client import ForkServer
+
+WITHHELD = ("course_lib.attention",)
+"""As in lesson 01."""
+
+COURSE = "the-course-of-winter"
+"""The folder in which their grader works, and which its environment names."""
+
+ServerOf = Callable[[Level], ForkServer]
+
+
+@functools.cache
+def why_not(level: Level) -> list[str]:
+    """Why there are no sandboxes of this level here; no test builds an image."""
+    if level is Level.L4:
+        try:
+            if not container.has_image(container.find_engine()):
+                return ["no image has been built"]
+        except container.ContainerFailed as problem:
+            return [str(problem)]
+    return self_test(level) if level >= Level.L2 else []
+
+
+def server_at(level: Level, *withheld: str, **options: Any) -> ForkServer:
+    """A fork server for sandboxes of this level, where there can be any."""
+    problems = why_not(level)
+    if problems:
+        pytest.skip(f"no sandboxes at level {level.name} here: {problems}")
+    return ForkServer(withheld, level, **options)
+
+
+@contextlib.contextmanager
+def warm_servers(parent: Path) -> Iterator[ServerOf]:
+    """A fork server of each level that is asked for.
+
+    Args:
+        parent: of the folder in which the grader works.
+    """
+    course = parent / COURSE
+    course.mkdir()
+    with contextlib.ExitStack() as running:
+
+        @functools.cache
+        def started(level: Level) -> ForkServer:
+            with pytest.MonkeyPatch.context() as patch:
+                patch.chdir(course)
+                for name in ("PWD", "OLDPWD", "COURSE", "JUPYTER_CONFIG_DIR"):
+                    patch.setenv(name, str(course))
+                fork_server = server_at(level, *WITHHELD, channels=2, trains=level >= Level.L2)
+                return running.enter_context(fork_server)
+
+        yield started
