@@ -276,7 +276,9 @@ def test_where_it_is_cut_what_came_back_is_kept_and_the_run_says_so(
         found = run.over("student_0", "student_1", "wait_0")
         before = [next(found), next(found)]
         cut: dict[str, Callable[[], Any]] = {"cut": proxy.cut, "ended": lambda: cluster.sync(cluster.scheduler.close)}
-        monkeypatch.setattr(client, "_timeout", 1.0)  # from here on nobody can answer, however long one waits
+        timeouts = dask.config.get("distributed.comm.timeouts")
+        monkeypatch.setitem(timeouts, "connect", "1 s")  # from here on nobody can answer, however long one waits
+        monkeypatch.setattr(client, "_timeout", 1.0)
         monkeypatch.setattr(pool, "ANSWER_SECONDS", 1.0)
         cut[way]()
         with pytest.raises(WorkersLost, match="connection to the scheduler"):
