@@ -6,16 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from autograder.course.course import Course
 from autograder.gradebook import store
 from autograder.gradebook.access import open_gradebook
 from autograder.gradebook.deadlines.terms import with_lateness, write_terms
-from autograder.gradebook.record import Conditions, ExerciseRecord, Record
-from autograder.gradebook.writer import GradebookWriter
+from autograder.gradebook.record import ExerciseRecord
 from course_lib.judging.observation import Outcome
 from tests.autograder.gradebook import toy_lesson
+from tests.autograder.gradebook.toy_lesson import CHECK, ToyRun, release
 
 LESSON, NEXT = "01_attention", "02_masking"
 CHECKED, WRITTEN = 18, 2
@@ -46,59 +45,35 @@ def set_terms(course: Course, terms: str) -> Course:
 
 def grade(course: Course, points: dict[str, float | None], lesson: str = LESSON, at: str = IN_TIME) -> None:
     """Record these students' automatic points; None is no score. Every submission has its folder."""
-    with writing(course, lesson) as (writer, run):
+    exercise = {LESSON: "attention.scores", NEXT: "masking.causal_mask"}[lesson]
+    with running(course, lesson) as run:
         for student, earned in points.items():
             (course.submitted / student / lesson).mkdir(parents=True, exist_ok=True)
             outcome = Outcome.UNREADABLE if earned is None else Outcome.PASSED
-            one = ExerciseRecord(_exercise(lesson), "check", "f", 0, "L2", outcome, earned, CHECKED)
-            writer.record(run, Record(student, lesson, "d", "n", at, 0, Conditions("r", "s", {}, {}), (one,)), None)
+            one = ExerciseRecord(exercise, CHECK, "f", 0, "L2", outcome, earned, CHECKED)
+            run.record(student, None, {}, handed_in=at, exercises=(one,))
 
 
 @contextmanager
-def writing(course: Course, lesson: str) -> Iterator[tuple[GradebookWriter, int]]:
-    """A lesson to be graded into, and the number of the run."""
+def running(course: Course, lesson: str) -> Iterator[ToyRun]:
     with open_gradebook(course.gradebook, lesson) as book:
-        writer = GradebookWriter(book, lesson, course.course_id)
-        writer.ensure_assignment(_release(lesson))
-        with book.begin() as session:
-            run = store.begin_run(session, toy_lesson.run_of(lesson))
-        yield writer, run
+        yield ToyRun(book, lesson, release(double=CHECKED, zero=None, why=WRITTEN))
 
 
 def bring_up_to_date(course: Course, lesson: str = LESSON) -> None:
     """Write what follows from `course.toml` into nbgrader's tables, as `katze grade` does after grading."""
     with open_gradebook(course.gradebook, lesson) as book, book.begin() as session:
-        write_terms(course, session, lesson, stand(course, session, lesson))
+        cells, records = store.by_hand(session, lesson), store.records(session, lesson)
+        with_hand = [replace(record, by_hand=cells.get(student, ())) for student, record in records.items()]
+        write_terms(course, session, lesson, with_lateness(course, session, lesson, with_hand))
 
 
-def stand(course: Course, connection: Any, lesson: str = LESSON) -> list[Record]:
-    cells = store.by_hand(connection, lesson)
-    records = store.records(connection, lesson).items()
-    with_hand = [replace(record, by_hand=cells.get(student, ())) for student, record in records]
-    return with_lateness(course, connection, lesson, with_hand)
-
-
-def give(course: Course, student: str, cell: str = "written", lesson: str = LESSON, **values: float | None) -> None:
+def give(course: Course, student: str, cell: str = toy_lesson.WRITTEN, lesson: str = LESSON, **values: float) -> None:
     """What formgrader writes when somebody types points."""
     toy_lesson.give(course.gradebook, student, cell, lesson=lesson, **values)
 
 
-def _exercise(lesson: str) -> str:
-    return {LESSON: "attention.scores", NEXT: "masking.causal_mask"}[lesson]
-
-
-def _release(lesson: str) -> dict[str, Any]:
-    cells = [_cell("check", grade=True, locked=True, points=CHECKED)]
-    cells += [_cell("written", grade=True, solution=True, points=WRITTEN)]
-    return {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
-
-
-def _cell(grade_id: str, **flags: object) -> dict[str, Any]:
-    kind, source = "code" if flags.get("locked") else "markdown", f"# The text of {grade_id}."
-    return {"cell_type": kind, "id": grade_id, "metadata": toy_lesson.meta(grade_id, **flags), "source": source}
-
-
 def set_aside(course: Course, student: str, why: str) -> None:
     """Let a grade no longer count, as `katze grade --force` does before it grades again."""
-    with writing(course, LESSON) as (writer, run):
-        writer.set_aside(run, [student], why)
+    with running(course, LESSON) as run:
+        run.writer.set_aside(run.number, [student], why)

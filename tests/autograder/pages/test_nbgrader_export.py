@@ -14,6 +14,7 @@ from nbgrader.plugins.export import CsvExportPlugin
 from autograder.cli import main
 from autograder.course.course import Course
 from autograder.gradebook.record import SET_ASIDE
+from tests.autograder.gradebook.toy_lesson import CHECK
 from tests.autograder.small_gradebook import (
     CHECKED,
     DUE,
@@ -58,7 +59,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
     grade(course, {"hal": 16.5}, at="2026-11-20 17:10:00 UTC")
     grade(course, {"ada": 12, "yan": 9}, lesson=NEXT, at=LATE)
     give(course, "cem", manual_score=1.5)
-    give(course, "dov", "check", manual_score=15.25, extra_credit=6.0)
+    give(course, "dov", CHECK, manual_score=15.25, extra_credit=6.0)
     give(course, "fay", extra_credit=1.0, manual_score=2.0)
     bring_up_to_date(course)
     with Gradebook(f"sqlite:///{course.gradebook}") as book:  # as nbgrader's autograde does
