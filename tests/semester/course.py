@@ -6,8 +6,9 @@ Sandboxes, checks, hidden inputs and the gradebook are real.
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from autograder.course.course import Course
 from autograder.grading import exercise_strategy
 from course_lib import exercises
 from tests.autograder.small_class import ROOT
+from tests.fork_servers import KeptForkServer
 
 ATTENTION, MASKING, POSITIONS = "01_attention", "02_masking", "03_positions"
 
@@ -95,32 +97,22 @@ def notebook(course: Course, lesson: str, answers: Answers) -> bytes:
     return json.dumps(made).encode()
 
 
-class OneForkServer:
-    """Boxes for all runs of the semester from one fork server, which withholds what any of the lessons withholds."""
+@contextlib.contextmanager
+def one_fork_server() -> Iterator[None]:
+    """Let all runs have their sandboxes from one fork server, which withholds what any of the lessons withholds."""
+    withheld = {name for lesson in KEPT for one in exercises.COURSE.of_lesson(lesson) for name in one.withheld}
+    kept: list[KeptForkServer] = []
 
-    def __init__(self, patch: pytest.MonkeyPatch) -> None:
-        self._fork_server: ForkServer | None = None
-        self._withheld = {
-            name for lesson in KEPT for one in exercises.COURSE.of_lesson(lesson) for name in one.withheld
-        }
-        patch.setattr(exercise_strategy, "ForkServer", self._begin)
+    def take(_withheld: object, *arguments: Any, **more: Any) -> KeptForkServer:
+        if not kept:
+            of_all = {**more, "channels": 2, "trains": True, "held": None, "root": None}
+            kept.append(KeptForkServer(ForkServer(tuple(sorted(withheld)), *arguments, **of_all)))
+        return kept[0]
 
-    def _begin(self, _withheld: object, *arguments: Any, **more: Any) -> OneForkServer:
-        if self._fork_server is None:
-            self._fork_server = ForkServer(
-                tuple(sorted(self._withheld)),
-                *arguments,
-                **{**more, "channels": 2, "trains": True, "held": None, "root": None},
-            )
-        return self
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._fork_server, name)
-
-    def close(self) -> None:
-        """A run has ended; there is another one to come."""
-
-    def end(self) -> None:
-        """The semester has."""
-        if self._fork_server is not None:
-            self._fork_server.close()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exercise_strategy, "ForkServer", take)
+        try:
+            yield
+        finally:
+            for one in kept:
+                one.real.close()

@@ -25,9 +25,9 @@ from tests.semester.course import (
     POSITIONS,
     RIGHT,
     Answers,
-    OneForkServer,
     make_course,
     notebook,
+    one_fork_server,
 )
 
 NAMED = ("ada", "bea", "ben", "cem", "dov", "fay", "gil", "hal", "ida", "jon", "kim", "Łukasz Nowak")
@@ -206,15 +206,12 @@ def exchange(semester: Semester, files: Mapping[str, bytes], day: int) -> str:
 
 @pytest.mark.usefixtures("processes")
 def test_a_whole_semester(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    boxes = OneForkServer(monkeypatch)
-    try:
+    with one_fork_server():
         semester = Semester(make_course(tmp_path / "course"), tmp_path, capsys)
         first_lesson(semester)
         second_lesson(semester)
         third_lesson(semester)
         changes_in_what_is_finished(semester, monkeypatch)
-    finally:
-        boxes.end()
 
 
 def first_lesson(semester: Semester) -> None:
