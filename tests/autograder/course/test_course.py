@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -123,11 +122,6 @@ def test_a_damaged_secret_is_bad_input_and_left_alone(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="5 bytes, not 32"):
         course.secret()
     assert path.read_bytes() == b"short"
-
-
-def test_a_course_can_be_sent_to_a_worker(tmp_path: Path) -> None:
-    course = make_course(tmp_path)
-    assert pickle.loads(pickle.dumps(course)) == course
 
 
 def test_limits_are_of_exercises_that_there_are(tmp_path: Path) -> None:

@@ -14,9 +14,7 @@ from autograder.course.semester import (
     LessonTerms,
     Semester,
     Tolerance,
-    nearest,
     read_semester,
-    utc,
 )
 from autograder.errors import BadInput
 
@@ -99,16 +97,6 @@ def test_without_a_file_nothing_is_set_and_what_is_not_named_has_the_defaults(tm
     assert semester.lesson("02_masking") == LessonTerms(late=Late("cap", cap=80))
 
 
-def test_an_extension_counts_in_place_of_the_due_date(tmp_path: Path) -> None:
-    terms = read(tmp_path, WHOLE.replace(', "accepted/scale.py"', "")).lesson("01_attention")
-    assert terms.due_for("ada") == at("2026-11-27T17:00:00+00:00")
-    assert terms.due_for("ben") == at("2026-11-20T17:00:00+00:00")
-
-
-def test_times_are_compared_on_one_clock() -> None:
-    assert utc(at("2026-11-20T18:00:00+01:00")) == datetime(2026, 11, 20, 17)
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -183,12 +171,6 @@ def test_what_is_no_text_is_refused_too(tmp_path: Path, content: bytes | None, s
     path.mkdir() if content is None else path.write_bytes(content)
     with pytest.raises(BadInput, match=said):
         read_semester(tmp_path, LESSONS)
-
-
-def test_the_nearest_name_is_offered_or_all() -> None:
-    assert nearest("lat", ["late", "weight"]) == "did you mean 'late'?"
-    assert nearest("zzz", ["weight", "late"]) == "there are: late, weight"
-    assert nearest("zzz", []) == "there are: none"
 
 
 def test_a_course_knows_its_own_lessons_and_exercises(tmp_path: Path) -> None:

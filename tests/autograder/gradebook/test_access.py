@@ -34,6 +34,7 @@ def test_nbgrader_goes_on_from_a_gradebook_that_was_made_here_and_looking_writes
         found = nbgraders.find_submission(LESSON, "zoe")
         assert (found.score, found.max_score, found.needs_manual_grade) == (3.0, 6.0, True)
         assert found.timestamp.isoformat() == "2026-11-20T10:00:00"
+        assert nbgraders.find_assignment(LESSON).course_id == "toy"
     before = address.read_bytes() if isinstance(address, Path) else b""
     with open_gradebook(address, LESSON) as book:
         assert not book.is_new()

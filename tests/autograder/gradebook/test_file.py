@@ -6,14 +6,12 @@ import contextlib
 import os
 import signal
 import sqlite3
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from nbgrader import api
-from nbgrader.api import Gradebook, get_alembic_version
 from sqlalchemy.exc import OperationalError
 
 from autograder.errors import BadInput
@@ -22,18 +20,10 @@ from autograder.gradebook.access import read_only
 from autograder.gradebook.file import GradebookFile
 from tests.autograder.gradebook.toy_lesson import make_gradebook
 
-WITH_SCRIPTS = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-"""A PATH on which nbgrader finds its `alembic`."""
-
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "gradebook.db"
-
-
-def rows(path: Path, query: str) -> list[tuple[object, ...]]:
-    with contextlib.closing(sqlite3.connect(path)) as connection:
-        return sorted(connection.execute(query).fetchall())
 
 
 @contextlib.contextmanager
@@ -42,19 +32,6 @@ def prepared(path: Path) -> Iterator[GradebookFile]:
     with GradebookFile(path) as opened:
         opened.prepare()
         yield opened
-
-
-@pytest.mark.usefixtures("processes")
-def test_a_new_gradebook_needs_no_alembic_on_the_path(path: Path, monkeypatch: pytest.MonkeyPatch):
-    with monkeypatch.context() as patch:
-        patch.setenv("PATH", WITH_SCRIPTS)
-        wanted = get_alembic_version()
-    monkeypatch.setenv("PATH", "/nowhere")
-    path.touch()  # an empty file becomes one
-    make_gradebook(path)
-    assert rows(path, "SELECT version_num FROM alembic_version") == [(wanted,)]
-    with Gradebook(f"sqlite:///{path}") as book:  # would look for alembic, had the file no tables
-        assert book.assignments == []
 
 
 def test_a_gradebook_is_made_whole_or_not_at_all(path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -89,6 +66,7 @@ def test_a_file_that_is_no_gradebook_is_refused(path: Path):
 def test_a_gradebook_that_is_damaged_or_that_another_program_has_is_refused(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    path.touch()  # an empty file becomes one
     make_gradebook(path)
     with monkeypatch.context() as patch:
         patch.setattr(file.os, "access", lambda *arguments: False)

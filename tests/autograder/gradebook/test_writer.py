@@ -24,8 +24,7 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.plugins import CsvExportPlugin
 from traitlets.config import Config
 
-from autograder.errors import BadInput
-from autograder.gradebook import file, scores
+from autograder.gradebook import scores
 from tests.autograder.gradebook.toy_lesson import (
     CHECK,
     LESSON,
@@ -100,17 +99,6 @@ def rows(path: Path, query: str) -> list[tuple[Any, ...]]:
 
 
 # --- what nbgrader sees
-
-
-def test_nbgrader_reads_the_same_scores(path: Path, run: ToyRun) -> None:
-    run.record("ada", answered(), SCORES, handed_in="2026-11-20 10:00:00 UTC")
-    assert grades(path) == {CHECK: (2.5, None, False), ZERO: (0.0, None, False), WRITTEN: (None, None, True)}
-    with Gradebook(f"sqlite:///{path}", "toy") as book:
-        submission = book.find_submission(LESSON, "ada")
-        assert (submission.score, submission.max_score, submission.needs_manual_grade) == (2.5, 6.0, True)
-        assert submission.timestamp.isoformat() == "2026-11-20T10:00:00"
-        assert book.find_assignment(LESSON).course_id == "toy"
-    assert comment(path, "toy-double-answer") is None
 
 
 CELLS = """
@@ -250,18 +238,6 @@ def test_an_interrupted_record_leaves_nothing(path: Path, run: ToyRun, monkeypat
     assert rows(path, "SELECT * FROM student") == []
     run.record("ada", answered(), SCORES)
     assert totals(path) == {"ada": 2.5}
-
-
-def test_writing_waits_for_another_program_then_says_so(
-    path: Path, run: ToyRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(file, "WAIT_SECONDS", 0.05)
-    with sqlite3.connect(path, isolation_level=None) as other:
-        other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(BadInput, match="another program is writing it"):
-            run.record("ada", answered(), SCORES)
-        other.execute("ROLLBACK")
-    run.record("ada", answered(), SCORES)
 
 
 # --- a release that changes

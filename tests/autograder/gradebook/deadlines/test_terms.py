@@ -227,10 +227,8 @@ def test_nbgrader_s_plugin_decides_where_the_course_says_nothing_else(with_plugi
     assert ben(set_terms(course, f'{DUE_ONLY}late = {{ policy = "none" }}')).total == 18
 
 
-def test_a_plugin_may_take_nothing_and_never_more_than_there_is(with_plugin: Callable[[str], Course]) -> None:
+def test_a_plugin_may_take_nothing(with_plugin: Callable[[str], Course]) -> None:
     assert ben(with_plugin("return None")).total == 18
-    assert ben(with_plugin("return -5")).total == 18
-    assert ben(with_plugin("return 1000")).total == 0
 
 
 @pytest.mark.parametrize(
