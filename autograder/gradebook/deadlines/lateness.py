@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from autograder.course.semester import Late, LessonTerms
@@ -87,7 +87,7 @@ def lateness_of(
         return found
     lost = 0.0 if points is None else _lost(terms.late, student, points, most, seconds, plugin)
     penalty = max(0.0, min(points or 0.0, round(lost, DIGITS)))
-    return Lateness(due, then, found.extended, found.grace, seconds, penalty, _rule(terms.late, most))
+    return replace(found, penalty=penalty, rule=_rule(terms.late, most))
 
 
 def _lost(late: Late, student: str, points: float, most: float, seconds: float, plugin: Plugin) -> float:

@@ -6,6 +6,7 @@ c.LateSubmissionPlugin.penalty_method = "zero"        # or nbgrader's own plugin
 
 from __future__ import annotations
 
+import functools
 import math
 import sys
 from collections.abc import Callable
@@ -27,47 +28,37 @@ def plugin_of(course: Course) -> Plugin:
         BadInput: when it is called: it cannot be loaded, fails, or does not answer with points.
     """
     if not any(section in course.config for section in _SECTIONS):
-        return _nothing
-    return _Plugin(course)
+        return lambda student, points, seconds: 0.0
+    chosen = course.config.get("AssignLatePenalties", {}).get("plugin_class", "LateSubmissionPlugin")
+    named = f"nbgrader's plugin for late penalties, {chosen if isinstance(chosen, str) else chosen.__name__},"
+    loaded = functools.cache(lambda: _load(course, named))
 
-
-def _nothing(student: str, points: float, seconds: float) -> float:
-    return 0.0
-
-
-class _Plugin:
-    def __init__(self, course: Course) -> None:
-        self._course = course
-        self._asked: Callable[[str, float, float], object] | None = None
-
-    def __call__(self, student: str, points: float, seconds: float) -> float:
-        if self._asked is None:
-            self._asked = self._load()
+    def plugin(student: str, points: float, seconds: float) -> float:
+        ask = loaded()
         try:
-            lost = self._asked(student, points, seconds)
+            lost = ask(student, points, seconds)
         except Exception as error:  # the course's own code: it may fail in any way
-            raise BadInput(f"{self._named()} fails for {student}: {type(error).__name__}: {error}; fix it") from error
+            raise BadInput(f"{named} fails for {student}: {type(error).__name__}: {error}; fix it") from error
         if lost is None:  # nbgrader's word for no penalty
             return 0.0
         if isinstance(lost, bool) or not isinstance(lost, (int, float)) or not math.isfinite(lost):
-            raise BadInput(f"{self._named()} takes {lost!r} off for {student}, which is not a number of points; fix it")
+            raise BadInput(f"{named} takes {lost!r} off for {student}, which is not a number of points; fix it")
         return float(lost)
 
-    def _load(self) -> Callable[[str, float, float], object]:
-        from nbgrader.preprocessors import AssignLatePenalties  # takes a second
+    return plugin
 
-        root = str(self._course.root)
-        sys.path.insert(0, root)  # as nbgrader does in the course's folder
-        try:
-            assign = AssignLatePenalties(config=self._course.config)
-            assign.init_plugin()
-        except Exception as error:  # it imports the course's own code
-            raise BadInput(f"{self._named()} cannot be loaded: {error}; see {CONFIG_NAME}") from error
-        finally:
-            sys.path.remove(root)
-        found: Callable[[str, float, float], object] = assign.plugin_inst.late_submission_penalty
-        return found
 
-    def _named(self) -> str:
-        chosen = self._course.config.get("AssignLatePenalties", {}).get("plugin_class", "LateSubmissionPlugin")
-        return f"nbgrader's plugin for late penalties, {chosen if isinstance(chosen, str) else chosen.__name__},"
+def _load(course: Course, named: str) -> Callable[[str, float, float], object]:
+    from nbgrader.preprocessors import AssignLatePenalties  # takes a second
+
+    root = str(course.root)
+    sys.path.insert(0, root)  # as nbgrader does in the course's folder
+    try:
+        assign = AssignLatePenalties(config=course.config)
+        assign.init_plugin()
+    except Exception as error:  # it imports the course's own code
+        raise BadInput(f"{named} cannot be loaded: {error}; see {CONFIG_NAME}") from error
+    finally:
+        sys.path.remove(root)
+    found: Callable[[str, float, float], object] = assign.plugin_inst.late_submission_penalty
+    return found
