@@ -55,6 +55,13 @@ class GradedCell:
         """Its points among those that can be had, as nbgrader adds them up."""
         return self.points if self.adjustment.counts_in_all else 0.0
 
+    @property
+    def decided(self) -> float | None:
+        """The score that everyone has by a decision of the course, whatever was answered; None where there is none."""
+        if self.adjustment.drop:
+            return 0.0
+        return self.points if self.adjustment.full_credit else None
+
 
 @dataclass(frozen=True)
 class LessonRows:

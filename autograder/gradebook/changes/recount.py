@@ -41,14 +41,8 @@ def recount(session: Session, rows: LessonRows, run: int, lesson: str, adjustmen
 
 def written_scores(rows: LessonRows) -> dict[str, float]:
     """The scores that written answers have by an adjustment, before a person has read them."""
-    scores = {}
-    for cell in rows.grades.values():
-        if cell.solution or cell.task:
-            if cell.adjustment.drop:
-                scores[cell.name] = 0.0
-            elif cell.adjustment.full_credit:
-                scores[cell.name] = cell.points
-    return scores
+    written = {cell.name: cell.decided for cell in rows.grades.values() if cell.solution or cell.task}
+    return {name: score for name, score in written.items() if score is not None}
 
 
 def _rescore(grade: Any, answer: Answer | None, cell: GradedCell, counted: Record) -> None:
@@ -60,8 +54,7 @@ def _rescore(grade: Any, answer: Answer | None, cell: GradedCell, counted: Recor
         score = None
     else:  # a written answer that nobody has touched has nothing to read
         is_untouched = answer is not None and answer.checksum == cell.checksum
-        score = 0.0 if cell.adjustment.drop or is_untouched else None
-        score = cell.points if cell.adjustment.full_credit else score
+        score = 0.0 if cell.decided is None and is_untouched else cell.decided
     grade.auto_score = score
     if grade.manual_score is None:
         is_other = answer is not None and answer.given_for not in ("", answer.checksum)
