@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, get_args
@@ -14,11 +14,13 @@ from IPython.core.inputtransformer2 import TransformerManager
 
 def released_stubs(notebooks: Iterable[Path]) -> dict[str, str]:
     """The code of the answer cells in released notebooks, by exercise id, each with what it needs from the notebook."""
-    return {
-        exercise_id: stub
-        for notebook in notebooks
-        for exercise_id, stub in _stubs(json.loads(notebook.read_text(encoding="utf-8")))
-    }
+    stubs = {}
+    for text in (notebook.read_text(encoding="utf-8") for notebook in notebooks):
+        for grade_id, source in _answer_cells(json.loads(text)).items():
+            if grade_id.endswith("-answer"):
+                needed = map(ast.unparse, _needed(source, _given_by(text)))
+                stubs[grade_id.removesuffix("-answer").replace("-", ".", 1)] = "\n".join([*needed, source])
+    return stubs
 
 
 def needed_of_notebook(notebook: Path, source: str) -> list[ast.stmt]:
@@ -44,18 +46,6 @@ def answered_cells(notebook: Path, fresh: bytes) -> list[str]:
 def _answer_cells(notebook: Mapping[str, Any]) -> dict[str, str]:
     flags = [(cell, cell["metadata"].get("nbgrader", {})) for cell in notebook["cells"]]
     return {nbgrader["grade_id"]: _source(cell) for cell, nbgrader in flags if nbgrader.get("solution")}
-
-
-def _stubs(notebook: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The exercise id and the runnable source of each answer cell."""
-    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
-    given = [statement for cell in cells for statement in _given(cell)]
-    for cell in cells:
-        grade_id = cell["metadata"].get("nbgrader", {}).get("grade_id", "")
-        if grade_id.endswith("-answer"):
-            source = _source(cell)
-            needed = [ast.unparse(statement) for statement in _needed(source, given)]
-            yield grade_id.removesuffix("-answer").replace("-", ".", 1), "\n".join([*needed, source])
 
 
 def _source(cell: Mapping[str, Any]) -> str:
