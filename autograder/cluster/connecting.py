@@ -7,7 +7,6 @@ import ipaddress
 import logging
 import re
 import signal
-import threading
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -160,9 +159,6 @@ def _local(workers: int) -> Iterator[Any]:
 @contextlib.contextmanager
 def _ignoring_interrupts() -> Iterator[None]:
     """Let the processes that are started meanwhile not hear Ctrl-C, which a terminal sends to all of a command's."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield

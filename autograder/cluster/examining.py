@@ -60,10 +60,6 @@ class ExaminedWorker:
     examined: Examined
     refused: str
 
-    def in_words(self) -> str:
-        """One line on a worker that gets nothing."""
-        return refusal(self.name, self.address, self.refused)
-
 
 def refusal(name: str, address: str, problem: str) -> str:
     """One line on a worker that gets nothing."""

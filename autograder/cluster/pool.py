@@ -267,7 +267,7 @@ def require_a_worker(workers: Sequence[ExaminedWorker], tell: Callable[[str], No
         BadInput: none may.
     """
     good = [one.examined for one in workers if not one.refused]
-    refused = [one.in_words() for one in workers if one.refused]
+    refused = [refusal(one.name, one.address, one.refused) for one in workers if one.refused]
     if not good:
         more = f" (and {len(refused) - 1} more)" if len(refused) > 1 else ""
         raise BadInput(f"no worker can grade: {refused[0] if refused else 'there is none'}{more}")

@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from autograder.cluster.connecting import PATIENCE_SECONDS, connected
-from autograder.cluster.examining import ExaminedWorker, examine_oneself
+from autograder.cluster.examining import ExaminedWorker, examine_oneself, refusal
 from autograder.cluster.pool import examine_workers
 
 _SHOWN = ("Katze", "Python", "torch", "dask")
@@ -49,6 +49,6 @@ def print_workers(workers: Sequence[ExaminedWorker], console: Console) -> None:
     console.print(table)
     for one in workers:
         if one.refused:
-            console.print(one.in_words(), highlight=False, markup=False, soft_wrap=True)
+            console.print(refusal(one.name, one.address, one.refused), highlight=False, markup=False, soft_wrap=True)
     able = sum(not one.refused for one in workers)
     console.print(f"{able} of {len(workers)} workers can grade.", highlight=False)
