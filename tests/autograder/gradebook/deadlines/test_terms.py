@@ -146,18 +146,6 @@ def test_where_the_course_has_terms_they_count_and_otherwise_what_nbgrader_has_w
     assert told(course) == (datetime(2026, 12, 24), None, 9)
 
 
-def test_a_grade_without_a_score_loses_nothing_and_one_of_no_known_time_neither(course: Course) -> None:
-    grade(course, {"zora": None}, at=LATE)
-    grade(course, {"cem": 18}, at="")
-    course = set_terms(course, LINEAR_TERMS)
-    bring_up_to_date(course)
-    by_name = {one.student: one for one in read_grades(course, [LESSON])[LESSON]}
-    zora = by_name["zora"]
-    assert (zora.total, zora.lateness.penalty, zora.lateness.is_late) == (None, 0, True)
-    assert (by_name["cem"].total, by_name["cem"].lateness.is_unknown) == (18, True)
-    assert told(course, "zora")[2] is None
-
-
 def test_in_a_frozen_lesson_what_was_written_stands(course: Course) -> None:
     course = set_terms(course, LINEAR_TERMS)
     bring_up_to_date(course)
