@@ -16,7 +16,7 @@ def output_console(file: IO[str] | None = None, width: int | None = None) -> Con
     What is printed is shown as it is: no text is taken for markup, or colored for what is in it. In a notebook, too, it
     goes to `file`, and not to the page.
     """
-    console = Console(file=file, width=width, highlight=False, markup=False, force_jupyter=False)
+    console = Console(file=file, width=width, highlight=False, markup=False, emoji=False, force_jupyter=False)
     if width is None and not console.is_terminal:
         console.width = _ENDLESS
     return console

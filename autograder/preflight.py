@@ -432,14 +432,14 @@ def print_preflight(found: Preflight, console: Console) -> None:
     console.print(f"\n{_conclusion(found)}")
 
 
-def _told(answer: Answer) -> Text:
+def _told(answer: Answer) -> str:
     if answer.verdict is not None:
         shown = answer.verdict.shown
         said = lead(answer.verdict) or (case_message(answer.verdict, shown) if shown is not None else "")
-        return Text(printable(f"{heading(answer.verdict)}{': ' if said else ''}{said}"))
+        return printable(f"{heading(answer.verdict)}{': ' if said else ''}{said}")
     detail = "nothing is written there yet" if answer.state is State.UNTOUCHED else answer.detail
     between = {State.SYNTAX_ERROR: " in ", State.WRITTEN: "; "}.get(answer.state, ": ")
-    return Text(printable(f"{answer.state}{between if detail else ''}{detail}"))
+    return printable(f"{answer.state}{between if detail else ''}{detail}")
 
 
 def _conclusion(found: Preflight) -> str:

@@ -19,22 +19,21 @@ def print_collection(collection: Collection, course: Course, console: Console) -
     """A row for each submission that was not there before, then what was refused, and what comes next."""
     new = [row for row in collection.rows if row.result != "unchanged"]
     if new:
-        console.print(_table(new), highlight=False)
+        console.print(_table(new))
         console.print()
-    for name, why in list(collection.refused.items())[:MOST_NAMES]:
-        _print(console, f"left out: {printable(name)}: {why}")
-    if len(collection.refused) > MOST_NAMES:
-        _print(console, f"left out: {count(len(collection.refused) - MOST_NAMES, 'more file')} (all with --json)")
-    for remark in collection.remarks:
-        _print(console, remark)
+    refused = [f"left out: {printable(name)}: {why}" for name, why in collection.refused.items()]
+    if len(refused) > MOST_NAMES:
+        refused[MOST_NAMES:] = [f"left out: {count(len(refused) - MOST_NAMES, 'more file')} (all with --json)"]
     results = Counter(row.result for row in collection.rows)
-    counted = ", ".join(f"{number} {result}" for result, number in sorted(results.items()))
-    _print(console, f"{printable(collection.source)}, from {collection.platform}: {counted or 'nothing to collect'}")
+    counted = ", ".join(f"{number} {result}" for result, number in sorted(results.items())) or "nothing to collect"
+    lines = [*refused, *collection.remarks]
+    lines.append(f"{printable(collection.source)}, from {collection.platform}: {counted}")
     lessons = sorted({row.lesson for row in collection.rows if row.lesson and row.result != "not collected"})
     if collection.dry_run:
-        _print(console, "nothing was written: leave out --dry-run to collect")
+        lines.append("nothing was written: leave out --dry-run to collect")
     elif lessons:
-        _print(console, "next: " + ", ".join(map(course.grading, lessons)))
+        lines.append("next: " + ", ".join(map(course.grading, lessons)))
+    console.print("\n".join(lines), soft_wrap=True)
 
 
 def _table(rows: list[Row]) -> Table:
@@ -43,14 +42,8 @@ def _table(rows: list[Row]) -> Table:
     for heading in ("student", "name", *(["lesson"] if several else []), "handed in", "result"):
         table.add_column(heading, overflow="fold")
     for row in rows:
-        lesson = [Text(row.lesson)] if several else []
-        table.add_row(
-            Text(printable(row.student or row.title)),
-            Text(printable(row.name)),
-            *lesson,
-            Text(_when(row)),
-            _result(row),
-        )
+        lesson = [row.lesson] if several else []
+        table.add_row(printable(row.student or row.title), printable(row.name), *lesson, _when(row), _result(row))
     return table
 
 
@@ -62,7 +55,3 @@ def _when(row: Row) -> str:
 def _result(row: Row) -> Text:
     said = [*([f"the folder stands for {printable(row.id)}"] if row.id else []), *row.said]
     return Text.assemble((row.result, _COLOURS.get(row.result, "")), *(f"; {one}" if one else "" for one in said))
-
-
-def _print(console: Console, line: str) -> None:
-    console.print(Text(line), soft_wrap=True)

@@ -19,9 +19,9 @@ def test_what_is_piped_is_not_wrapped(terminal: bool, lines: int, monkeypatch: p
     monkeypatch.setattr(out, "isatty", lambda: terminal)
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("TERM", "xterm")
-    output_console(out).print("[b] " + "word " * 100 + "end")
+    output_console(out).print("[b] :cat: " + "word " * 100 + "end")
     assert out.getvalue().count("\n") == lines
-    assert "[b]" in out.getvalue()
+    assert "[b] :cat: " in out.getvalue()
 
 
 def test_the_time_left_is_true_for_a_class_with_slow_ones_among_it() -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from rich.console import Console
 
+from autograder.console import output_console
 from autograder.course.course import Course
 from autograder.course.store.collected import read_collected
 from autograder.delivery.collect import collect
@@ -128,7 +128,7 @@ def test_names_of_all_kinds_go_through(shape: str, course: Course, tmp_path: Pat
         names = {name.replace("/", " ") for name in students if not name.startswith(".")}
         assert {row.student for row in collection.rows} == set(map(folder_name, names))
     out = io.StringIO()
-    print_collection(collection, course, Console(file=out, width=1000, force_terminal=False))
+    print_collection(collection, course, output_console(out))
     assert "\x1b" not in out.getvalue()
     assert "\u202e" not in out.getvalue()
     assert shape != "gradescope" or "[bold red]ada[/]" in out.getvalue()
