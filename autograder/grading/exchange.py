@@ -18,6 +18,7 @@ from autograder.errors import Unreadable
 from autograder.gradebook.record import Record
 from autograder.grading.publish import write_whole
 from autograder.intake import timestamps
+from autograder.intake.archives import Refused
 from autograder.intake.folders import read_file
 
 SECRET = "submission_secret.txt"
@@ -57,7 +58,7 @@ def _secret(course: Course, lesson: str, student: str) -> str:
     try:
         with timestamps.opened(course.submitted / student / lesson) as folder:
             written = read_file(folder, SECRET, SECRET_BYTES)
-    except (OSError, Unreadable):
+    except (OSError, Unreadable, Refused):
         written = b""
     if _SECRET.fullmatch(written):
         return written.decode("ascii")

@@ -7,12 +7,10 @@ import os
 import stat
 from collections.abc import Iterator
 from functools import partial
-from typing import IO, BinaryIO
+from typing import IO
 
 from autograder.errors import Unreadable
 from autograder.intake.archives import File, Refused, is_hidden, is_litter, name_as_text
-from autograder.limits import size
-from autograder.words import shown
 
 DEEPEST = 50
 """The deepest folder that is looked into."""
@@ -95,36 +93,23 @@ def open_folder(parent: int | None, *way: str) -> Iterator[int]:
 
 
 def read_file(folder: int, name: str, limit: int) -> bytes:
-    """The bytes of a regular file; a link, a pipe or a device is refused, and so is a file above the limit.
+    """The bytes of an ordinary file in a folder.
 
     Raises:
-        Unreadable: it is not a regular file, or is too large.
-        OSError: it cannot be opened.
+        Refused: it is a link, a pipe or a device, has more bytes than the limit, or cannot be read.
     """
     if _is_link(name, folder):
-        raise Unreadable(f"{shown(name)} is a link to another file: submit the notebook itself.")
-    with _open_file(folder, name) as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise Unreadable(f"{shown(name)} is not a file: submit the notebook itself.")
-        if status.st_size > limit:
-            held, most = size(status.st_size, decimal=True), size(limit, decimal=True)
-            raise Unreadable(
-                f"{shown(name)} is {held}, more than the limit of {most}: clear its outputs and submit it again."
-            )
-        return file.read(min(limit, status.st_size))  # a longer wish takes its memory at once
+        raise Refused("it is a link, and links are not followed")
+    return File(name, 0, 0, partial(_opened, folder, (), name)).content(limit)
 
 
 @contextlib.contextmanager
 def _opened(folder: int, way: tuple[str, ...], name: str) -> Iterator[IO[bytes]]:
-    with open_folder(folder, *way) as inside, _open_file(inside, name) as file:
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with open_folder(folder, *way) as inside, open(os.open(name, flags, dir_fd=inside), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise Refused("it is not an ordinary file")
         yield file
-
-
-def _open_file(folder: int, name: str) -> BinaryIO:
-    return open(os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder), "rb")
 
 
 def _is_link(name: str, parent: int | None) -> bool:

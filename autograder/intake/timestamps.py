@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.errors import Unreadable
+from autograder.intake.archives import Refused
 from autograder.intake.folders import open_folder, read_file
 from autograder.words import shown
 
@@ -41,7 +42,7 @@ def stated(folder: int) -> str:
     """The first line of the file in a submission's folder; empty where there is none that could be read."""
     try:
         content = read_file(folder, NAME, _FILE_BYTES)
-    except (OSError, Unreadable):
+    except Refused:
         return ""
     lines = content.decode("utf-8", "replace").splitlines()
     return lines[0].strip()[:CHARACTERS] if lines else ""

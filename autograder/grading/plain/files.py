@@ -16,10 +16,11 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from autograder.course.course import Course
-from autograder.errors import Unreadable
 from autograder.intake import timestamps
+from autograder.intake.archives import Refused
 from autograder.intake.folders import read_file
 from autograder.limits import Limits
+from autograder.words import shown
 from course_lib.ground.files import sha256_of
 
 IGNORED = (".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback")
@@ -91,10 +92,8 @@ def copy_student_files(course: Course, submission: Path, target: Path, limits: L
             number += 1
             try:
                 content = read_file(handle, name, min(left, limits.file_bytes))
-            except Unreadable as problem:
-                left_out.append(f"A file was left out: {problem.reason}")
-                continue
-            except OSError:
+            except Refused as refusal:
+                left_out.append(f"{shown(name)} was left out: {refusal.reason}.")
                 continue
             left -= len(content)
             place = target / way
