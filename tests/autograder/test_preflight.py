@@ -231,12 +231,7 @@ def test_a_large_file_is_told(save: Save, monkeypatch: pytest.MonkeyPatch) -> No
         preflight(path)
 
 
-def test_an_archive_and_a_script_are_read_as_when_graded(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "answers.zip", "w") as archive:
-        archive.writestr(f"me/{LESSON}.ipynb", json.dumps(filled()))
-    found = preflight(tmp_path / "answers.zip")
-    assert found.repairs[0] == "The notebook was taken out of the archive answers.zip."
-    assert all(answer.is_ready for answer in found.answers)
+def test_a_script_is_read_as_when_graded(tmp_path: Path) -> None:
     script = tmp_path / "answers.py"
     script.write_text("# %%\n# katze: attention.scale answer\ndef scale_scores(scores, d_head):\n    return scores\n")
     states = {answer.exercise: answer.state for answer in preflight(script).answers}

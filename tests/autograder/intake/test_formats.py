@@ -18,7 +18,7 @@ from nbconvert import PythonExporter
 from autograder.errors import Unreadable
 from autograder.intake.submission import CELLS, read_notebook
 from autograder.repair import repair
-from tests.autograder.small_lesson import IN_ORDER, RELEASE, by_id, check_cell, filled, order
+from tests.autograder.small_lesson import RELEASE, by_id, check_cell, filled
 
 
 def as_bytes(notebook: object) -> bytes:
@@ -61,18 +61,6 @@ def test_any_other_version_is_read_as_it_stands(version: dict[str, object], said
     assert len(read.cells) == 10
     assert len(read.repairs) == bool(said)
     assert said in "".join(read.repairs)
-
-
-def test_an_answered_notebook_of_format_3_keeps_its_answers():
-    notebook = nbformat.from_dict(filled())
-    for one in notebook.cells:
-        one.metadata.pop("nbgrader", None)
-    old = nbformat.v3.writes_json(nbformat.convert(notebook, 3)).encode()
-    assert b"worksheets" in old
-    repaired = repair(read_notebook(old), RELEASE)
-    assert order(repaired) == IN_ORDER
-    assert repaired.cells[2].source.endswith("return x + 1")
-    assert repaired.repairs[0] == "The notebook was in the old format 3; it was converted."
 
 
 def written(**sources: str) -> nbformat.NotebookNode:

@@ -259,12 +259,6 @@ def test_runs_of_fence_characters_are_cut():
         assert page.em is None
 
 
-def test_embedded_images_become_attachments():
-    source, images = sanitise.embedded_images(f"a ![b](data:image/png;base64,{picture()}) c")
-    assert source == "a ![b](attachment:embedded-1) c"
-    assert sanitise.attachments(images) == {"embedded-1": {"image/png": picture()}}
-
-
 # --- outputs
 
 

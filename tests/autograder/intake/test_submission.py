@@ -52,12 +52,6 @@ def test_lists_of_lines_are_read_with_any_line_ends_and_with_none(lines: list[ob
     )
 
 
-def test_another_language_is_noted():
-    notebook = filled()
-    notebook["metadata"] = {"kernelspec": {"name": "ir", "language": "R"}}
-    assert "a language other than Python" in mended(notebook).repairs[0]
-
-
 @pytest.mark.parametrize(
     "junk",
     [None, 3, "cell", [], {}, {"cell_type": "code"}, {"source": 3}, {"source": None, "cell_type": "code"}],
@@ -131,15 +125,16 @@ def test_a_folder_that_is_gone_is_unreadable(folder: Path):
 
 def test_submissions_are_listed_by_student(folder: Path):
     submitted = folder.parent.parent
-    for student in ("Zoe", "bob@example.org", "müller"):
+    for student in ("Ada Lovelace", "Zoe", "bob@example.org", "müller", "o'neill", "s123.4"):
         (submitted / student / LESSON).mkdir(parents=True)
     (submitted / "other" / "02_masking").mkdir(parents=True)
     (submitted / ".git" / LESSON).mkdir(parents=True)
     (submitted / "README").write_text("x")
     (submitted / "link").symlink_to(folder.parent)
     listed = list_submissions(submitted, LESSON)
-    assert [student for student, _ in listed] == ["Zoe", "ada", "bob@example.org", "link", "müller"]
-    assert listed[1][1] == folder
+    students = ["Ada Lovelace", "Zoe", "ada", "bob@example.org", "link", "müller", "o'neill", "s123.4"]
+    assert [student for student, _ in listed] == students
+    assert dict(listed)["ada"] == folder
     with pytest.raises(BadInput, match="no folder"):
         list_submissions(submitted / "nowhere", LESSON)
 
@@ -149,11 +144,6 @@ def test_student_ids_that_could_be_something_else_are_refused(student: str):
     with pytest.raises(BadInput) as raised:
         check_student_id(student)
     assert str(raised.value).isprintable()
-
-
-@pytest.mark.parametrize("student", ["ada", "ada.lovelace", "s123456", "o'neill", "müller", "Ada Lovelace", "a@b.de"])
-def test_ordinary_student_ids_are_fine(student: str):
-    check_student_id(student)
 
 
 @pytest.mark.parametrize(

@@ -145,17 +145,6 @@ def by_an_old_nbgrader(notebook: Notebook) -> None:
                 meta.pop(name, None)
 
 
-def in_format(minor: int) -> Mangle:
-    def mangle(notebook: Notebook) -> Notebook:
-        made = nbformat.from_dict(notebook)
-        made.nbformat_minor = minor
-        for cell in made.cells:
-            cell.pop("id", None)
-        return dict(json.loads(nbformat.v4.writes(made)))
-
-    return mangle
-
-
 def in_format_3(notebook: Notebook) -> Notebook:
     for cell in notebook["cells"]:
         cell.get("metadata", {}).pop("nbgrader", None)
@@ -335,15 +324,6 @@ def copied_into_the_release(behind: int) -> Mangle:
     return mangle
 
 
-def with_giant_outputs(notebook: Notebook) -> None:
-    for cell in code_cells(notebook)[:10]:
-        cell["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "x" * 3_000_000}]
-
-
-def with_damaged_cells(notebook: Notebook) -> None:
-    notebook["cells"][3:3] = [None, {"cell_type": "code"}, "text"]
-
-
 def with_magics(notebook: Notebook) -> None:
     for exercise in FULL:
         answer = graded(notebook, exercise, "answer")
@@ -375,10 +355,6 @@ MANGLED: dict[str, tuple[Mangle, tuple[str, ...]]] = {
     "nbgrader update": (by_nbgrader_update, ()),
     "an old nbgrader": (by_an_old_nbgrader, ()),
     "format 3": (in_format_3, ("The notebook was in the old format 3; it was converted.", REBUILT)),
-    "format 4.0": (in_format(0), ()),
-    "format 4.4": (in_format(4), ()),
-    "format 4.9": (lambda notebook: {**notebook, "nbformat_minor": 9}, ("in format 4.9, newer than any known here",)),
-    "format 5": (lambda notebook: {**notebook, "nbformat": 5}, ("in format 5.5, newer than any known here",)),
     "a formatter": (by_a_formatter, ()),
     "checks deleted": (without_checks, (PUT_BACK, "question attention.why_scale was missing")),
     "checks edited": (edited_checks, ("had been changed and was restored.",)),
@@ -436,8 +412,6 @@ MANGLED: dict[str, tuple[Mangle, tuple[str, ...]]] = {
     ),
     "answers below the stubs": (copied_into_the_release(1), (WITHOUT_MARKER, EMPTY_COPY)),
     "answers above the stubs": (copied_into_the_release(0), (WITHOUT_MARKER, EMPTY_COPY)),
-    "giant outputs": (with_giant_outputs, ()),
-    "damaged cells": (with_damaged_cells, ("3 damaged cells could not be read.",)),
     "magics": (with_magics, ()),
     "an empty copy": (with_a_stub_of_its_own, (EMPTY_COPY,)),
 }
