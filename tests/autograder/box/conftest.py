@@ -63,6 +63,13 @@ def box(fork_server: ForkServer) -> Iterator[Box]:
         yield fresh
 
 
+@pytest.fixture(scope="module")
+def kept_box(fork_server: ForkServer) -> Iterator[Box]:
+    """One sandbox for all tests of a file whose cells do not mind what ran before them."""
+    with fork_server.open_box() as kept:
+        yield kept
+
+
 @pytest.fixture
 def quick_box(fork_server: ForkServer) -> Iterator[Box]:
     """A sandbox with little time and memory, for code that uses them up."""

@@ -126,8 +126,8 @@ DISTANCE = Callback("distance", edit_distance)
 
 
 class TestCallbacks:
-    def test_a_right_answer_passes_in_the_box_and_in_a_notebook(self, box: Box) -> None:
-        assert judged(box, GREEDY, GREEDY_SOURCE).passed
+    def test_a_right_answer_passes_in_the_box_and_in_a_notebook(self, kept_box: Box) -> None:
+        assert judged(kept_box, GREEDY, GREEDY_SOURCE).passed
         names: dict[str, Value] = {}
         exec(GREEDY_SOURCE, names)
         key = AnswerKey(GREEDY)
@@ -135,37 +135,37 @@ class TestCallbacks:
             seen = observe(names["greedy"], case, GREEDY.forbidden_names)  # its step uses the softmax, and may
             assert torch.equal(seen.value, expected.value)
 
-    def test_a_known_mistake_is_named(self, box: Box) -> None:
-        verdict = judged(box, GREEDY, GREEDY_SOURCE.replace("return ids", "return ids[:, 2:]"))
+    def test_a_known_mistake_is_named(self, kept_box: Box) -> None:
+        verdict = judged(kept_box, GREEDY, GREEDY_SOURCE.replace("return ids", "return ids[:, 2:]"))
         assert verdict.misconception is GREEDY.misconceptions[0]
         assert "called  greedy(step=step, start=int64 tensor[1, 2], length=6)" in verdict.text()
 
-    def test_a_rule_holds_before_and_after_a_call(self, box: Box) -> None:
+    def test_a_rule_holds_before_and_after_a_call(self, kept_box: Box) -> None:
         for line in ("x = torch.softmax(x, 0); step(x)", "step(x); torch.softmax(x, 0)"):
-            box.run_cell(f"import torch\ndef answer(step, x):\n    {line}\n    return x")
+            kept_box.run_cell(f"import torch\ndef answer(step, x):\n    {line}\n    return x")
             case = Case("", (DOUBLE, torch.ones(2)))
-            assert asked(box, "answer", case, forbidden=GREEDY.forbidden_names).failure is Outcome.RULE_BROKEN
+            assert asked(kept_box, "answer", case, forbidden=GREEDY.forbidden_names).failure is Outcome.RULE_BROKEN
 
-    def test_plain_data_of_all_kinds_crosses_both_ways(self, box: Box) -> None:
+    def test_plain_data_of_all_kinds_crosses_both_ways(self, kept_box: Box) -> None:
         echo = Callback("echo", lambda *args, **kwargs: [args, kwargs])
-        seen = observed(box, "return step(1, 2.5, None, 'a', [True], key={'a': torch.ones(2).bool()})", echo)
+        seen = observed(kept_box, "return step(1, 2.5, None, 'a', [True], key={'a': torch.ones(2).bool()})", echo)
         assert seen.value[0] == (1, 2.5, None, "a", [True])
         assert torch.equal(seen.value[1]["key"]["a"], torch.tensor([True, True]))
 
-    def test_a_callback_may_be_inside_an_argument_or_build_a_class(self, box: Box) -> None:
-        box.run_cell("def answer(model):\n    return model['step'](model['x'])")
+    def test_a_callback_may_be_inside_an_argument_or_build_a_class(self, kept_box: Box) -> None:
+        kept_box.run_cell("def answer(model):\n    return model['step'](model['x'])")
         case = Case("", ({"step": DOUBLE, "x": torch.ones(2)},))
-        assert torch.equal(asked(box, "answer", case).value, 2 * torch.ones(2))
+        assert torch.equal(asked(kept_box, "answer", case).value, 2 * torch.ones(2))
         assert torch.equal(observe(lambda model: model["step"](model["x"]), case).value, 2 * torch.ones(2))
 
-    def test_what_it_raises_is_raised_in_the_answer(self, box: Box) -> None:
+    def test_what_it_raises_is_raised_in_the_answer(self, kept_box: Box) -> None:
         def fails(x: Tensor) -> Tensor:
             raise IndexError("no such word")
 
-        seen = observed(box, "return step(torch.ones(1))", Callback("step", fails))
+        seen = observed(kept_box, "return step(torch.ones(1))", Callback("step", fails))
         assert (seen.raised.type_name, seen.raised.message) == ("IndexError", "no such word")
         caught = "try: step(torch.ones(1))\n    except IndexError as error: return str(error)"
-        assert observed(box, caught, Callback("step", fails)).value == "no such word"
+        assert observed(kept_box, caught, Callback("step", fails)).value == "no such word"
 
     @pytest.mark.parametrize(
         ("source", "kind", "said"),
@@ -185,18 +185,18 @@ class TestCallbacks:
         ],
     )
     def test_calls_are_limited_alike_in_the_box_and_in_a_notebook(
-        self, box: Box, source: str, kind: str, said: str
+        self, kept_box: Box, source: str, kind: str, said: str
     ) -> None:
         names: dict[str, Value] = {}
         exec(f"import torch\ndef answer(step, *args):\n    {source}", names)
-        for seen in (observed(box, source, DOUBLE), observe(names["answer"], Case("", (DOUBLE,)))):
+        for seen in (observed(kept_box, source, DOUBLE), observe(names["answer"], Case("", (DOUBLE,)))):
             assert seen.failure is Outcome.RAISED
             assert seen.raised.type_name == kind
             assert said in seen.raised.message
 
-    def test_calls_are_counted_anew_for_each_case(self, box: Box) -> None:
-        box.run_cell("def answer(step, x):\n    for _ in range(5): x = step(x)\n    return x")
-        seen = list(box.observe_cases("answer", [Case("", (DOUBLE, torch.ones(1)))] * 3))
+    def test_calls_are_counted_anew_for_each_case(self, kept_box: Box) -> None:
+        kept_box.run_cell("def answer(step, x):\n    for _ in range(5): x = step(x)\n    return x")
+        seen = list(kept_box.observe_cases("answer", [Case("", (DOUBLE, torch.ones(1)))] * 3))
         assert [one.value.item() for one in seen] == [32.0] * 3
 
     def test_an_answer_that_goes_on_calling_loses_its_box(self, quick_box: Box) -> None:
@@ -236,11 +236,11 @@ class TestCallbacks:
             assert observed(quick_box, "return step(9)", callback).failure is Outcome.OUT_OF_MEMORY
             assert observed(quick_box, "return step(2)", callback).value == 100
 
-    def test_long_lists_never_reach_the_function(self, box: Box) -> None:
+    def test_long_lists_never_reach_the_function(self, kept_box: Box) -> None:
         """Their table would have two billion entries."""
-        seen = observed(box, "return step(['a'] * 45_000, ['b'] * 45_000)", DISTANCE)
+        seen = observed(kept_box, "return step(['a'] * 45_000, ['b'] * 45_000)", DISTANCE)
         assert seen.raised.type_name == "CallRefused"
-        assert observed(box, "return step('kitten', 'sitting')", DISTANCE).value == 3
+        assert observed(kept_box, "return step('kitten', 'sitting')", DISTANCE).value == 3
 
     @pytest.mark.parametrize(
         "call",
@@ -336,15 +336,15 @@ class Recurrent(nn.Module):
 
 
 class TestClasses:
-    def test_a_class_is_built_loaded_called_and_differentiated(self, box: Box) -> None:
-        verdict = judged(box, RECURRENT, RECURRENT_SOURCE)
+    def test_a_class_is_built_loaded_called_and_differentiated(self, kept_box: Box) -> None:
+        verdict = judged(kept_box, RECURRENT, RECURRENT_SOURCE)
         assert verdict.passed, verdict.text()
         assert len(verdict.cases) == 8, "two visible and two hidden ones, and the first of each twice more"
 
-    def test_what_a_class_keeps_of_an_earlier_call_is_found(self, box: Box) -> None:
+    def test_what_a_class_keeps_of_an_earlier_call_is_found(self, kept_box: Box) -> None:
         keeping = RECURRENT_SOURCE.replace(
             "        return", "        self.x = x = getattr(self, 'x', x)\n        return"
         )
-        verdict = judged(box, RECURRENT, keeping)
+        verdict = judged(kept_box, RECURRENT, keeping)
         assert [result.passed for result in verdict.cases] == [True, True, False, False] * 2
         assert verdict.cases[2].message.startswith(USED_BEFORE)

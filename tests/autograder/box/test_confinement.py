@@ -46,20 +46,20 @@ def refused(box: Box, source: str) -> bool:
     return True
 
 
-def test_no_file_outside_can_be_read(box: Box) -> None:
+def test_no_file_outside_can_be_read(kept_box: Box) -> None:
     own = [f"/proc/self/{name}" for name in ("environ", "maps", "mem")]
     course = [REPOSITORY / "course_lib/attention.py", REPOSITORY / "course_lib/exercises/attention/scores.py"]
     machine = ["/etc/passwd", "/etc/hostname", f"/proc/{os.getpid()}/environ", Path(sys.prefix) / "pyvenv.cfg"]
     for path in map(str, (*course, REPOSITORY / "pyproject.toml", HEAD, *machine, *own)):
         assert Path(path).exists()
-        assert refused(box, f"open({path!r}, 'rb').read()")
-        assert refused(box, f"import os; os.open({path!r}, os.O_RDONLY)")
-        assert refused(box, f"import os; os.open({path!r}, os.O_RDWR)")
+        assert refused(kept_box, f"open({path!r}, 'rb').read()")
+        assert refused(kept_box, f"import os; os.open({path!r}, os.O_RDONLY)")
+        assert refused(kept_box, f"import os; os.open({path!r}, os.O_RDWR)")
 
 
-def test_no_folder_outside_can_be_listed(box: Box) -> None:
+def test_no_folder_outside_can_be_listed(kept_box: Box) -> None:
     for folder in (REPOSITORY, Path("/"), Path("/tmp"), Path("/proc"), Path.home()):
-        assert refused(box, f"import os; os.listdir({str(folder)!r})")
+        assert refused(kept_box, f"import os; os.listdir({str(folder)!r})")
 
 
 def test_nothing_leads_to_a_file_outside(box: Box, tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_nothing_leads_to_a_file_outside(box: Box, tmp_path: Path) -> None:
     assert secret.read_text() == "secret"
 
 
-def test_nothing_outside_can_be_written_or_changed(box: Box, tmp_path: Path) -> None:
+def test_nothing_outside_can_be_written_or_changed(kept_box: Box, tmp_path: Path) -> None:
     victim = tmp_path / "victim"
     victim.write_text("victim")
     before = victim.stat()
@@ -98,7 +98,7 @@ def test_nothing_outside_can_be_written_or_changed(box: Box, tmp_path: Path) -> 
         "open('/dev/shm/katze', 'w')",
         "open('/tmp/katze', 'w')",
     ):
-        assert refused(box, f"import os\n{source}")
+        assert refused(kept_box, f"import os\n{source}")
     assert victim.read_text() == "victim"
     assert (victim.stat().st_mode, victim.stat().st_mtime) == (before.st_mode, before.st_mtime)
     assert list(tmp_path.iterdir()) == [victim]
@@ -140,7 +140,7 @@ def test_a_folder_that_is_hard_to_remove_is_gone_as_well(fork_server: ForkServer
     assert not Path(result.outputs[0]["text"].strip()).exists()
 
 
-def test_no_network(box: Box) -> None:
+def test_no_network(kept_box: Box) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         for source in (
@@ -152,7 +152,7 @@ def test_no_network(box: Box) -> None:
             "socket.socket(socket.AF_NETLINK, socket.SOCK_RAW)",
             "socket.socketpair()",
         ):
-            assert refused(box, f"import socket\n{source}")
+            assert refused(kept_box, f"import socket\n{source}")
 
 
 OTHERS = (
@@ -185,9 +185,9 @@ OTHERS = (
 """What would start another process, or reach one."""
 
 
-def test_no_other_process_can_be_started_or_reached(box: Box) -> None:
+def test_no_other_process_can_be_started_or_reached(kept_box: Box) -> None:
     for source in OTHERS:
-        assert refused(box, source)
+        assert refused(kept_box, source)
 
 
 FORBIDDEN = (
@@ -260,9 +260,9 @@ DONE_WITHOUT = (
 
 
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="the numbers are those of x86-64")
-def test_other_calls_are_refused_or_not_there(box: Box) -> None:
+def test_other_calls_are_refused_or_not_there(kept_box: Box) -> None:
     wanted = [*((*row, "EPERM") for row in FORBIDDEN), *DONE_WITHOUT]
-    found = {name: called(box, number, arguments or "0") for name, number, arguments, _ in wanted}
+    found = {name: called(kept_box, number, arguments or "0") for name, number, arguments, _ in wanted}
     assert found == {name: f"(-1, '{error}')" for name, _, _, error in wanted}
 
 
@@ -303,8 +303,8 @@ HONEST = (
 
 
 @pytest.mark.parametrize("source", HONEST)
-def test_what_answers_do_needs_no_other_calls(box: Box, source: str) -> None:
-    result = box.run_cell(source)
+def test_what_answers_do_needs_no_other_calls(kept_box: Box, source: str) -> None:
+    result = kept_box.run_cell(source)
     assert result.raised is None, result.raised
 
 
@@ -319,9 +319,9 @@ def test_what_copies_or_locks_its_own_files_finds_another_way(box: Box) -> None:
     assert value(box, source) == "('ENOTSUP', 'ENOSYS', 'x')"
 
 
-def test_limits_cannot_be_raised_and_no_privileges_are_left(box: Box) -> None:
+def test_limits_cannot_be_raised_and_no_privileges_are_left(kept_box: Box) -> None:
     source = "import resource as r\nr.setrlimit(r.RLIMIT_CPU, (r.RLIM_INFINITY, r.RLIM_INFINITY))"
-    assert raised(box, source).type_name in ("ValueError", "PermissionError")
+    assert raised(kept_box, source).type_name in ("ValueError", "PermissionError")
 
 
 def test_only_the_connection_and_the_event_loop_are_open(box: Box) -> None:
@@ -332,8 +332,8 @@ def test_only_the_connection_and_the_event_loop_are_open(box: Box) -> None:
     assert value(box, source) == "4"  # the wire; epoll and the two ends of the loop's own pair
 
 
-def test_the_environment_is_scrubbed(box: Box) -> None:
-    names = eval(value(box, "import os; sorted(os.environ)"))
+def test_the_environment_is_scrubbed(kept_box: Box) -> None:
+    names = eval(value(kept_box, "import os; sorted(os.environ)"))
     assert "PATH" in names
     others = ("VIRTUAL_ENV", "PYTEST", "PYTHON", "SSH", "GIT", "JUPYTER", "AWS", "USER", "KATZE")
     inherited = [name for name in names if name.startswith(others) or "SECRET" in name or "TOKEN" in name]

@@ -34,10 +34,10 @@ def observed(box: Box, body: str, *args: Any) -> Observation:
     return asked(box, defined(box, body), Case("a case", args=args))
 
 
-def test_a_function_answers_as_it_would_outside(box: Box) -> None:
+def test_a_function_answers_as_it_would_outside(kept_box: Box) -> None:
     case = Case("a case", args=(torch.randn(2, 3, 4), torch.randn(2, 5, 4)), gradients=(0, 1))
-    box.run_cell("def scores(q, k):\n    return q @ k.mT")
-    inside, outside = asked(box, "scores", case), observe(scores, case)
+    kept_box.run_cell("def scores(q, k):\n    return q @ k.mT")
+    inside, outside = asked(kept_box, "scores", case), observe(scores, case)
     assert inside.returned
     assert torch.equal(inside.value, outside.value)
     assert len(inside.gradients) == 2
@@ -47,31 +47,31 @@ def test_a_function_answers_as_it_would_outside(box: Box) -> None:
         assert torch.equal(mine, theirs)
 
 
-def test_every_kind_of_value_crosses_both_ways(box: Box) -> None:
+def test_every_kind_of_value_crosses_both_ways(kept_box: Box) -> None:
     value = [None, True, 3, 2.5, float("inf"), "ä", (1, [2]), {"a": torch.tensor(1.5)}, torch.ones(2).bool()]
-    arrived = observed(box, "return args[0]", value)
+    arrived = observed(kept_box, "return args[0]", value)
     assert repr(arrived.value) == repr(value)
     for dtype in (torch.float64, torch.float16, torch.bfloat16, torch.int32, torch.bool):
         tensor = torch.arange(6).reshape(2, 3).to(dtype)
-        back = observed(box, "return args[0]", tensor).value
+        back = observed(kept_box, "return args[0]", tensor).value
         assert back.dtype == dtype
         assert torch.equal(back, tensor)
 
 
-def test_an_exception_is_recorded_with_its_line(box: Box) -> None:
-    box.run_cell("def answer(x):\n    y = x + 1\n    return y[7]")
-    seen = asked(box, "answer", Case("a case", (torch.ones(2),)))
+def test_an_exception_is_recorded_with_its_line(kept_box: Box) -> None:
+    kept_box.run_cell("def answer(x):\n    y = x + 1\n    return y[7]")
+    seen = asked(kept_box, "answer", Case("a case", (torch.ones(2),)))
     assert (seen.returned, seen.failure) == (False, Outcome.RAISED)
     assert seen.raised is not None
     assert (seen.raised.type_name, seen.raised.line, seen.raised.code) == ("IndexError", 3, "return y[7]")
 
 
-def test_a_name_that_does_not_exist(box: Box) -> None:
-    assert asked(box, "nothing", Case("a case")) == Observation(False, failure=Outcome.NEVER_DEFINED)
+def test_a_name_that_does_not_exist(kept_box: Box) -> None:
+    assert asked(kept_box, "nothing", Case("a case")) == Observation(False, failure=Outcome.NEVER_DEFINED)
 
 
-def test_the_stub_is_not_attempted(box: Box) -> None:
-    assert observed(box, "raise NotImplementedError()").failure is Outcome.NOT_ATTEMPTED
+def test_the_stub_is_not_attempted(kept_box: Box) -> None:
+    assert observed(kept_box, "raise NotImplementedError()").failure is Outcome.NOT_ATTEMPTED
 
 
 GIVEN = (torch.ones(2), [torch.ones(2), "a"], {"a": [1]}, numpy.ones(2), math.nan)
@@ -115,8 +115,8 @@ def test_changes_of_the_inputs_are_judged_outside_whatever_runs_beside_the_answe
         "type('Equal', (torch.Tensor,), {'__eq__': lambda a, b: True, 'detach': lambda a: torch.zeros(2)})",
     ],
 )
-def test_a_subclass_comes_back_as_a_tensor_of_its_numbers(box: Box, kind: str) -> None:
-    seen = observed(box, f"return torch.Tensor.as_subclass(args[0], {kind})", torch.ones(2)).value
+def test_a_subclass_comes_back_as_a_tensor_of_its_numbers(kept_box: Box, kind: str) -> None:
+    seen = observed(kept_box, f"return torch.Tensor.as_subclass(args[0], {kind})", torch.ones(2)).value
     assert type(seen) is torch.Tensor
     assert torch.equal(seen, torch.ones(2))
 
@@ -130,8 +130,8 @@ def test_a_subclass_comes_back_as_a_tensor_of_its_numbers(box: Box, kind: str) -
         ("return torch.eye(2).to_sparse()", "torch.Tensor (float32, sparse_coo, cpu)"),
     ],
 )
-def test_what_is_not_plain_data_is_named_only(box: Box, body: str, type_name: str) -> None:
-    assert observed(box, body).value == Foreign(type_name)
+def test_what_is_not_plain_data_is_named_only(kept_box: Box, body: str, type_name: str) -> None:
+    assert observed(kept_box, body).value == Foreign(type_name)
 
 
 @pytest.mark.parametrize(
@@ -146,12 +146,12 @@ def test_what_is_not_plain_data_is_named_only(box: Box, body: str, type_name: st
         "x = []\n    for _ in range(100): x = [x]\n    return x",
     ],
 )
-def test_a_value_that_is_too_large_to_cross_is_foreign(box: Box, body: str) -> None:
-    seen = observed(box, body)
+def test_a_value_that_is_too_large_to_cross_is_foreign(kept_box: Box, body: str) -> None:
+    seen = observed(kept_box, body)
     assert seen.returned
     assert isinstance(seen.value, Foreign)
     assert "cannot be compared" in seen.value.type_name
-    assert box.run_cell("1").ok
+    assert kept_box.run_cell("1").ok
 
 
 @pytest.mark.parametrize(
@@ -166,11 +166,11 @@ def test_a_value_that_is_too_large_to_cross_is_foreign(box: Box, body: str) -> N
         "raise KeyboardInterrupt",
     ],
 )
-def test_no_exception_leaves_the_call(box: Box, body: str) -> None:
-    seen = observed(box, body)
+def test_no_exception_leaves_the_call(kept_box: Box, body: str) -> None:
+    seen = observed(kept_box, body)
     assert not seen.returned
     assert seen.failure is Outcome.RAISED
-    assert box.run_cell("1").ok
+    assert kept_box.run_cell("1").ok
 
 
 def test_nothing_that_a_call_prints_comes_back(box: Box) -> None:

@@ -25,8 +25,10 @@ from autograder.box.box import Box
         ("import matplotlib.pyplot as plt\nplt.plot([1]);\nNone", ["display_data"], None),
     ],
 )
-def test_what_is_shown_and_the_number_at_the_end(box: Box, source: str, shown: list[str], number: float | None) -> None:
-    done = box.run_cell(source, is_test=True)
+def test_what_is_shown_and_the_number_at_the_end(
+    kept_box: Box, source: str, shown: list[str], number: float | None
+) -> None:
+    done = kept_box.run_cell(source, is_test=True)
     assert done.ok, done.raised
     assert [output["output_type"] for output in done.outputs] == shown
     assert done.number == number
@@ -50,8 +52,8 @@ def test_names_and_numbers_go_on_as_in_a_notebook(box: Box) -> None:
         ("await 3", "TypeError", 1, "await 3"),
     ],
 )
-def test_how_it_raised(box: Box, source: str, raised: str, line: int, code: str) -> None:
-    done = box.run_cell(source, is_test=True)
+def test_how_it_raised(kept_box: Box, source: str, raised: str, line: int, code: str) -> None:
+    done = kept_box.run_cell(source, is_test=True)
     found = ("", 0, "") if done.raised is None else (done.raised.type_name, done.raised.line, done.raised.code)
     assert found == (raised, line, code)
     assert [output["ename"] for output in done.outputs] == ([raised] if raised else [])

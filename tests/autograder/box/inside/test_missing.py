@@ -25,8 +25,8 @@ from tests.autograder.box.conftest import asked, raised
 from tests.boxes import server_at
 
 
-def test_what_is_installed_is_there(box: Box) -> None:
-    result = box.run_cell("import ctypes, mistune, nbformat\nassert 'site-packages' in mistune.__file__")
+def test_what_is_installed_is_there(kept_box: Box) -> None:
+    result = kept_box.run_cell("import ctypes, mistune, nbformat\nassert 'site-packages' in mistune.__file__")
     assert result.ok, result.raised
 
 
@@ -66,10 +66,10 @@ answer = lambda x: 2 * x
         "\n    try: return absent.softmax(x)\n    except BaseException: return x",
     ],
 )
-def test_an_answer_that_uses_one_is_told_apart(box: Box, body: str) -> None:
-    box.run_cell("import absent\nmade = absent.compile(abs)\nclass Model(absent.Module): pass")
-    box.run_cell(f"def answer(x):\n    {body}")
-    seen = asked(box, "answer", Case("a case", (2,)))
+def test_an_answer_that_uses_one_is_told_apart(kept_box: Box, body: str) -> None:
+    kept_box.run_cell("import absent\nmade = absent.compile(abs)\nclass Model(absent.Module): pass")
+    kept_box.run_cell(f"def answer(x):\n    {body}")
+    seen = asked(kept_box, "answer", Case("a case", (2,)))
     assert seen.raised is not None
     package = "elsewhere" if "elsewhere" in body else "absent"
     assert (seen.raised.type_name, seen.raised.message.split()[0]) == ("PackageMissing", package)
@@ -93,8 +93,8 @@ def test_code_that_knows_what_to_do_without_does_it(box: Box, source: str) -> No
 
 
 @pytest.mark.parametrize("name", ["google.colab", "torch.nowhere", "autograder.grading", "course_lib.exercises"])
-def test_for_some_nothing_stands_in(box: Box, name: str) -> None:
-    assert raised(box, f"import {name}").type_name == "ModuleNotFoundError"
+def test_for_some_nothing_stands_in(kept_box: Box, name: str) -> None:
+    assert raised(kept_box, f"import {name}").type_name == "ModuleNotFoundError"
 
 
 @pytest.fixture(scope="module")

@@ -49,8 +49,8 @@ def test_the_last_value_is_shown_and_numbered(box: Box) -> None:
     assert text(box.run_cell("_2 + Out[2]")) == "8"
 
 
-def test_what_a_cell_prints_comes_in_order(box: Box) -> None:
-    result = box.run_cell(
+def test_what_a_cell_prints_comes_in_order(kept_box: Box) -> None:
+    result = kept_box.run_cell(
         "import sys\nprint('a')\nprint('b')\nprint('c', file=sys.stderr)\ndisplay(3)\n"
         "print('d', end='')\nsys.stdout.write('e')\n4"
     )
@@ -60,15 +60,15 @@ def test_what_a_cell_prints_comes_in_order(box: Box) -> None:
     assert streams[3] == ("stdout", "de")
 
 
-def test_outputs_make_a_valid_notebook(box: Box) -> None:
+def test_outputs_make_a_valid_notebook(kept_box: Box) -> None:
     cell = nbformat.v4.new_code_cell("")
     for source in ("print(1)", "2", "1 / 0", "import matplotlib.pyplot as plt\nplt.plot([1])"):
-        cell.outputs += [nbformat.from_dict(output) for output in box.run_cell(source).outputs]
+        cell.outputs += [nbformat.from_dict(output) for output in kept_box.run_cell(source).outputs]
     nbformat.validate(nbformat.v4.new_notebook(cells=[cell]))
 
 
-def test_rich_displays_keep_their_formats(box: Box) -> None:
-    result = box.run_cell(
+def test_rich_displays_keep_their_formats(kept_box: Box) -> None:
+    result = kept_box.run_cell(
         "from IPython.display import HTML, Markdown, display\ndisplay(HTML('<b>x</b>'))\n"
         "class Both:\n    def _repr_html_(self): return '<i>y</i>'\nBoth()"
     )
@@ -76,27 +76,27 @@ def test_rich_displays_keep_their_formats(box: Box) -> None:
 
 
 @pytest.mark.parametrize("last", ["", "plt.show()", "fig", "plt.show();"])
-def test_a_figure_is_shown_once_as_png(box: Box, last: str) -> None:
-    result = box.run_cell(
+def test_a_figure_is_shown_once_as_png(kept_box: Box, last: str) -> None:
+    result = kept_box.run_cell(
         f"%matplotlib inline\nimport matplotlib.pyplot as plt\nfig, axes = plt.subplots()\naxes.plot([1, 2]);\n{last}"
     )
     pictures = [output["data"]["image/png"] for output in result.outputs if "image/png" in output.get("data", {})]
     assert len(pictures) == (2 if last == "fig" else 1)
     assert base64.b64decode(pictures[0]).startswith(b"\x89PNG")
-    assert not box.run_cell("1").outputs[1:]
+    assert not kept_box.run_cell("1").outputs[1:]
 
 
-def test_displays_can_be_updated_and_cleared(box: Box) -> None:
-    result = box.run_cell("handle = display(1, display_id=True)\nhandle.update(2)")
+def test_displays_can_be_updated_and_cleared(kept_box: Box) -> None:
+    result = kept_box.run_cell("handle = display(1, display_id=True)\nhandle.update(2)")
     assert text(result) == "2"
-    result = box.run_cell(
+    result = kept_box.run_cell(
         "from IPython.display import clear_output\nfor i in range(3):\n    clear_output(wait=True)\n    print(i)"
     )
     assert text(result) == "2\n"
 
 
-def test_top_level_await(box: Box) -> None:
-    result = box.run_cell("import asyncio\nawait asyncio.gather(asyncio.sleep(0.001, 1), asyncio.sleep(0, 2))")
+def test_top_level_await(kept_box: Box) -> None:
+    result = kept_box.run_cell("import asyncio\nawait asyncio.gather(asyncio.sleep(0.001, 1), asyncio.sleep(0, 2))")
     assert text(result) == "[1, 2]"
 
 
@@ -118,8 +118,8 @@ def test_magics(box: Box) -> None:
     ["!ls", "files = !ls\nassert files == []", "%pip install x", "%conda install x", "!pip install -q x", "ls", "%ls"]
     + ["%%bash\nls", "%%sh\nls", "%%script perl\nprint 1", "%sx ls", "%%sx\nls", "get_ipython().system('ls')"],
 )
-def test_other_programs_are_left_out_with_a_notice(box: Box, source: str) -> None:
-    result = box.run_cell(source)
+def test_other_programs_are_left_out_with_a_notice(kept_box: Box, source: str) -> None:
+    result = kept_box.run_cell(source)
     assert result.ok, result.raised
     assert kinds(result) == ["stream"]
     assert result.outputs[0]["name"] == "stdout"  # anything on stderr is a zero for nbgrader
@@ -127,9 +127,9 @@ def test_other_programs_are_left_out_with_a_notice(box: Box, source: str) -> Non
     assert "left out" in text(result)
 
 
-def test_help_is_plain_text(box: Box) -> None:
-    assert "Return the number of items" in text(box.run_cell("help(len)"))
-    shown = text(box.run_cell("len?"))
+def test_help_is_plain_text(kept_box: Box) -> None:
+    assert "Return the number of items" in text(kept_box.run_cell("help(len)"))
+    shown = text(kept_box.run_cell("len?"))
     assert "Return the number of items" in shown
     assert "\x1b" not in shown
 
@@ -139,9 +139,9 @@ def test_a_new_box_knows_only_what_a_new_notebook_knows(box: Box) -> None:
     assert text(result) == "['In', 'Out', 'exit', 'get_ipython', 'open', 'quit']"
 
 
-def test_an_error_ends_the_cell_and_is_shown(box: Box) -> None:
-    box.run_cell("def fail(x):\n    return 1 / x")
-    result = box.run_cell("print('before')\nfail(0)\nprint('after')")
+def test_an_error_ends_the_cell_and_is_shown(kept_box: Box) -> None:
+    kept_box.run_cell("def fail(x):\n    return 1 / x")
+    result = kept_box.run_cell("print('before')\nfail(0)\nprint('after')")
     assert not result.ok
     assert result.failure is Outcome.RAISED
     assert result.raised is not None
@@ -154,7 +154,7 @@ def test_an_error_ends_the_cell_and_is_shown(box: Box) -> None:
     assert "return 1 / x" in shown
     assert "interactiveshell" not in shown
     assert "\x1b" not in shown
-    assert box.run_cell("1").ok
+    assert kept_box.run_cell("1").ok
 
 
 @pytest.mark.parametrize(
@@ -170,13 +170,13 @@ def test_an_error_ends_the_cell_and_is_shown(box: Box) -> None:
         ("return 3", "SyntaxError"),
     ],
 )
-def test_every_kind_of_error_is_shown(box: Box, source: str, name: str) -> None:
-    result = box.run_cell(source)
+def test_every_kind_of_error_is_shown(kept_box: Box, source: str, name: str) -> None:
+    result = kept_box.run_cell(source)
     assert not result.ok
     assert result.raised is not None
     assert result.raised.type_name == name
     assert [output["ename"] for output in result.outputs if output["output_type"] == "error"] == [name]
-    assert box.run_cell("1").ok
+    assert kept_box.run_cell("1").ok
 
 
 @pytest.mark.parametrize(
@@ -188,8 +188,8 @@ def test_every_kind_of_error_is_shown(box: Box, source: str, name: str) -> None:
         "def __str__(self): return '\\ud800'",
     ],
 )
-def test_errors_that_misbehave_are_shown_somehow(box: Box, body: str) -> None:
-    result = box.run_cell(f"class Odd(Exception):\n    {body}\nraise Odd")
+def test_errors_that_misbehave_are_shown_somehow(kept_box: Box, body: str) -> None:
+    result = kept_box.run_cell(f"class Odd(Exception):\n    {body}\nraise Odd")
     assert not result.ok
     assert "Odd" in [output["ename"] for output in result.outputs]
     assert len(str(result.outputs)) < 100_000
@@ -217,14 +217,14 @@ LEARNERS = "from course_lib.checking import case, check, hint, progress, solutio
 
 
 @pytest.mark.parametrize("call", ["check({})", "case({})", "hint({})", "solution({})", "progress()"])
-def test_what_helps_a_learner_says_one_line_and_does_nothing(box: Box, call: str) -> None:
-    result = box.run_cell(LEARNERS + call.format("'attention.scores'"))
+def test_what_helps_a_learner_says_one_line_and_does_nothing(kept_box: Box, call: str) -> None:
+    result = kept_box.run_cell(LEARNERS + call.format("'attention.scores'"))
     assert result.ok, result.raised
     (said,) = result.outputs
     assert said["text"].count("\n") == 1
     assert ("left to the grader" in said["text"]) == call.startswith("check")
 
 
-def test_a_cell_that_goes_on_with_a_case_says_that_there_is_none(box: Box) -> None:
-    said = raised(box, f"{LEARNERS}print(len(case('attention.scores').args))").message
+def test_a_cell_that_goes_on_with_a_case_says_that_there_is_none(kept_box: Box) -> None:
+    said = raised(kept_box, f"{LEARNERS}print(len(case('attention.scores').args))").message
     assert "There is no args: no case is handed out during grading." in said

@@ -35,8 +35,8 @@ found = [int(x) for x in DataLoader([1, 2], num_workers=2, persistent_workers=Tr
 
 
 @pytest.mark.parametrize("way", WORKERS)
-def test_workers_are_threads(box: Box, way: str) -> None:
-    result = box.run_cell(f"{WORKERS[way]}\nfound")
+def test_workers_are_threads(kept_box: Box, way: str) -> None:
+    result = kept_box.run_cell(f"{WORKERS[way]}\nfound")
     assert result.ok, result.raised
     notice, value = result.outputs
     assert notice["text"].startswith("[katze] `")
@@ -63,20 +63,20 @@ PROGRAMS = {
 
 
 @pytest.mark.parametrize("way", PROGRAMS)
-def test_a_program_is_left_out_and_counts_as_one_that_worked(box: Box, way: str) -> None:
+def test_a_program_is_left_out_and_counts_as_one_that_worked(kept_box: Box, way: str) -> None:
     source, value = PROGRAMS[way]
-    result = box.run_cell(source)
+    result = kept_box.run_cell(source)
     assert result.ok, result.raised
     notice, shown = result.outputs
     assert notice["text"].endswith(" was left out: no other programs run while a notebook is graded.\n")
     assert shown["data"]["text/plain"] == value
 
 
-def test_the_notice_names_the_command(box: Box) -> None:
-    notice, _ = box.run_cell("import subprocess; subprocess.run(['pip', 'install', 'a b']).returncode").outputs
+def test_the_notice_names_the_command(kept_box: Box) -> None:
+    notice, _ = kept_box.run_cell("import subprocess; subprocess.run(['pip', 'install', 'a b']).returncode").outputs
     assert notice["text"].startswith("[katze] `pip install 'a b'` was left out")
 
 
 @pytest.mark.parametrize("source", ["subprocess.run()", "subprocess.run(['ls'], no_such=1)", "subprocess.Popen(3)"])
-def test_what_was_wrong_before_is_wrong_now_or_harmless(box: Box, source: str) -> None:
-    assert box.run_cell(f"import subprocess; {source}; None").raised is not None or source.endswith("(3)")
+def test_what_was_wrong_before_is_wrong_now_or_harmless(kept_box: Box, source: str) -> None:
+    assert kept_box.run_cell(f"import subprocess; {source}; None").raised is not None or source.endswith("(3)")
