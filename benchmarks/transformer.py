@@ -43,7 +43,6 @@ from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausa
 
 from benchmarks.table import Row, arguments, report
 from benchmarks.transformer_peers import FastDecoder, NanoGPT, TorchTranslator
-from course_lib.decoding.greedy import greedy_decode
 from course_lib.models import GPT, GPTConfig, Transformer, TransformerConfig
 
 ROUNDS = 10
@@ -212,7 +211,7 @@ def compiled(setup: Setup) -> Iterator[Row]:
     setup.compile(fast, graphs=True)
     mine, slow, others, loop = setup.times(
         lambda: ours.generate(prompt, max_new_tokens=written, compiled=True),
-        lambda: greedy_decode(ours, prompt, written),
+        lambda: ours.generate(prompt, max_new_tokens=written),
         lambda: generate(theirs, prompt, written, cache_implementation="static"),
         lambda: fast.write(prompt, written),
     )
@@ -235,11 +234,13 @@ def decoders(sizes: Decoder, setup: Setup, dtype: torch.dtype = torch.float32) -
 def decoding_rows(name: str, ours: GPT, theirs: Any, texts: int, goal: float, setup: Setup) -> Iterator[Row]:
     """Beside `generate`; for one text also beside our own path without a cache, and the limit."""
     written, prompt = setup.sizes.written, setup.prompt(texts, ours.config.vocab_size)
-    mine, others = setup.times(lambda: greedy_decode(ours, prompt, written), lambda: generate(theirs, prompt, written))
+    mine, others = setup.times(
+        lambda: ours.generate(prompt, max_new_tokens=written), lambda: generate(theirs, prompt, written)
+    )
     name = f"decoding, {name}"
     yield mine.row(f"{name}: transformers", others, "tokens/s", work=texts * written, goal=goal)
     if texts == 1:  # for many it would take minutes
-        (uncached,) = setup.times(lambda: greedy_decode(ours, prompt, written, use_cache=False), rounds=1)
+        (uncached,) = setup.times(lambda: ours.generate(prompt, max_new_tokens=written, use_cache=False), rounds=1)
         yield mine.row(f"{name}: no cache", uncached, "tokens/s", work=written)
         yield limit_row(name, ours, mine, setup)
 

@@ -20,8 +20,6 @@ from benchmarks.gpu.results import Point, Said, Tell
 from benchmarks.gpu.running import Settings
 from benchmarks.gpu.utilisation import flops_per_token, utilisation
 from benchmarks.table import Row
-from course_lib.decoding.greedy import decode_with
-from course_lib.decoding.sampling import Sampler
 from course_lib.evaluation.metrics import Texts, bleu
 from course_lib.models import Transformer
 from course_lib.text.batches import Windows
@@ -254,5 +252,5 @@ def _sample(written: TrainedWriter, length: int) -> str:
     device = written.model.output.weight.device
     prompt = torch.zeros(1, 1, dtype=torch.long, device=device)
     generator = torch.Generator(device).manual_seed(0)
-    ids = decode_with(written.model, prompt, Sampler(0.8, generator=generator), length - 1)
-    return written.characters.decode(ids[0].tolist())
+    [ids] = written.model.generate(prompt, max_new_tokens=length - 1, temperature=0.8, generator=generator)
+    return written.characters.decode(ids[1:].tolist())

@@ -2,6 +2,9 @@
 
 Wu et al. (2016), "Google's Neural Machine Translation System", section 7; Vaswani et al. (2017), section 6.1, with
 4 beams and a length penalty of 0.6.
+
+At every step each of the live sentences is continued by every token. Those of the best `num_beams` that end are
+finished, and the best `num_beams` of all the others live on; so one beam is greedy decoding.
 """
 
 from __future__ import annotations
@@ -11,13 +14,12 @@ from dataclasses import dataclass
 
 import torch
 from jaxtyping import Bool, Float, Int
-from torch import Tensor, nn
+from torch import Tensor
 
-from course_lib.decoding.generation_config import EarlyStopping, LengthFormula
-from course_lib.decoding.greedy import decoding, time_to_ask
+from course_lib.decoding.generation_config import GenerationConfig, LengthFormula
+from course_lib.decoding.greedy import time_to_ask
 from course_lib.decoding.rules import NO_RULES, Rules
-from course_lib.decoding.state import DecodingState, begin_decoding
-from course_lib.ground.validation import check_at_least, check_not_negative, check_one_of
+from course_lib.decoding.state import DecodingState
 
 
 @dataclass(frozen=True)
@@ -44,85 +46,12 @@ def penalty(length: int, alpha: float, formula: LengthFormula = "wu") -> float:
     return float(((5 + length) / 6) ** alpha if formula == "wu" else length**alpha)
 
 
-@dataclass(frozen=True)
-class BeamSearch:
-    """The width of a search, and its length penalty.
-
-    Attributes:
-        beams, length_penalty, length_formula, early_stopping: as for `beam_search`.
-    """
-
-    beams: int = 4
-    length_penalty: float = 0.6
-    length_formula: LengthFormula = "wu"
-    early_stopping: EarlyStopping = False
-
-    def __post_init__(self) -> None:
-        check_at_least(1, beams=self.beams)
-        check_not_negative(length_penalty=self.length_penalty)
-        check_one_of(LengthFormula, length_formula=self.length_formula)
-        if self.early_stopping not in (False, True, "never"):
-            raise ValueError(f"early_stopping must be False, True or 'never', not {self.early_stopping!r}")
-
-    def penalty(self, length: int) -> float:
-        """Return the divisor of a log-probability."""
-        return penalty(length, self.length_penalty, self.length_formula)
-
-    def is_done(self, finished: Beams, live: Beams, length: int, max_new_tokens: int) -> Bool[Tensor, " batch"]:
-        """Return whether an input has enough finished sentences, and no live one is worth waiting for."""
-        enough = finished.scores[:, -1] > -math.inf
-        if self.early_stopping is True:
-            return enough
-        divisor = self.penalty(max_new_tokens if self.early_stopping == "never" else length)
-        return enough & (finished.scores[:, -1] >= live.scores[:, 0] / divisor)
-
-
-def beam_search(
-    model: nn.Module,
-    inputs: Int[Tensor, "batch tokens"],
-    beams: int = 4,
-    length_penalty: float = 0.6,
-    max_new_tokens: int = 50,
-    *,
-    length_formula: LengthFormula = "wu",
-    early_stopping: EarlyStopping = False,
-    use_cache: bool = True,
-) -> Beams:
-    """Write the sentences with the highest scores that a search with `beams` beams finds.
-
-    At every step each of the live sentences is continued by every token. Those of the best `beams` that end are
-    finished, and the best `beams` of all the others live on; so one beam is greedy decoding. An input is done when it
-    has `beams` finished sentences, and no live one would score higher if it ended now.
-
-    Args:
-        model: `Transformer`, or `GPT` with an `end_id`. Dropout is off; the model's mode is restored.
-        inputs: ids on the model's device, padded: sources, or prompts.
-        beams: how many sentences to keep.
-        length_penalty: alpha of `penalty`, at least 0.
-        max_new_tokens: the most tokens, <e> included; a sentence that is not finished by then is cut off, and scored
-            like that.
-        length_formula: one of `penalty`'s.
-        early_stopping: True, an input is done as soon as it has `beams` finished sentences; "never", only when no live
-            one would score higher if it had its log-probability at `max_new_tokens`, the most that it can hope for.
-        use_cache: keep keys and values; without them, the same tokens in more time.
-
-    Raises:
-        TypeError: the inputs are not ids, or the model is of an unknown kind.
-        ValueError: no beams, a penalty below 0 or not finite, texts without an end, or inputs that the model refuses.
-    """
-    how = BeamSearch(beams, length_penalty, length_formula, early_stopping)
-    with decoding(model):
-        found = search(begin_decoding(model, inputs, max_new_tokens, use_cache=use_cache), how, max_new_tokens)
-    return Beams(found.tokens.clone(), found.scores.clone())  # outside of inference mode
-
-
-def search(text: DecodingState, how: BeamSearch, max_new_tokens: int, rules: Rules = NO_RULES) -> Beams:
-    """The search itself, for texts that are already opened; within `decoding`.
+def search(text: DecodingState, settings: GenerationConfig, rules: Rules = NO_RULES) -> Beams:
+    """The sentences with the highest scores that a search with `num_beams` beams finds; within `decoding`.
 
     Args:
         text: nothing of it has been read yet.
-        how: how wide, and how sentences are compared.
-        max_new_tokens: the most tokens, the end included.
+        settings: how wide, how far, and how sentences are compared.
         rules: what changes the log-probabilities first, and where a sentence ends besides at its end.
 
     Raises:
@@ -130,7 +59,7 @@ def search(text: DecodingState, how: BeamSearch, max_new_tokens: int, rules: Rul
     """
     if not text.end_ids and rules.stop is NO_RULES.stop:
         raise ValueError("beam search compares finished texts, but this model's have no end: give it an end_id")
-    batch, beams = text.batch, how.beams
+    batch, beams, max_new_tokens = text.batch, settings.num_beams, settings.max_new_tokens
     logits = text.prefill().repeat_interleave(beams, dim=0)
     text.expand(beams)
     live = _nothing(text, batch, beams, max_new_tokens)
@@ -144,21 +73,34 @@ def search(text: DecodingState, how: BeamSearch, max_new_tokens: int, rules: Rul
         log_probabilities = rules.change(live.tokens[:, :, : length - 1].flatten(0, 1), log_probabilities)
         tokens, scores, parents = _candidates(live, log_probabilities, length, beams * max(2, 1 + len(text.end_ids)))
         ends = _ends(tokens[:, :, :length], text, rules)
-        ended = scores.masked_fill(~ends | done.unsqueeze(1), -math.inf)[:, :beams] / how.penalty(length)
+        ended = scores.masked_fill(~ends | done.unsqueeze(1), -math.inf)[:, :beams] / _divisor(length, settings)
         together = torch.cat([finished.tokens, tokens[:, :beams]], 1), torch.cat([finished.scores, ended], 1)
         finished = _best(*together, beams)[0]
         live, kept = _best(tokens, scores.masked_fill(ends, -math.inf), beams)
         if length == max_new_tokens:
             break
-        done |= how.is_done(finished, live, length, max_new_tokens)
+        done |= _is_done(finished, live, length, settings)
         if time_to_ask(length, text.device) and done.all():
             break
         rows = torch.arange(batch, device=text.device).unsqueeze(1) * beams + parents.gather(1, kept)
         text.select(rows.flatten())
         logits = text.step(live.tokens[:, :, length - 1].flatten())
-    cut_off = live.scores.masked_fill(done.unsqueeze(1), -math.inf) / how.penalty(length)
+    cut_off = live.scores.masked_fill(done.unsqueeze(1), -math.inf) / _divisor(length, settings)
     tokens = torch.cat([finished.tokens, live.tokens], 1)
     return _trimmed(_best(tokens, torch.cat([finished.scores, cut_off], 1), beams)[0], text.padding_id, int(longest))
+
+
+def _divisor(length: int, settings: GenerationConfig) -> float:
+    return penalty(length, settings.length_penalty, settings.length_formula)
+
+
+def _is_done(finished: Beams, live: Beams, length: int, settings: GenerationConfig) -> Bool[Tensor, " batch"]:
+    """Return whether an input has enough finished sentences, and no live one is worth waiting for."""
+    enough = finished.scores[:, -1] > -math.inf
+    if settings.early_stopping is True:
+        return enough
+    divisor = _divisor(settings.max_new_tokens if settings.early_stopping == "never" else length, settings)
+    return enough & (finished.scores[:, -1] >= live.scores[:, 0] / divisor)
 
 
 def _ends(

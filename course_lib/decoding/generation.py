@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor, nn
 
-from course_lib.decoding.beam import BeamSearch, search
+from course_lib.decoding.beam import search
 from course_lib.decoding.generation_config import GenerationConfig, LogitsProcessor, Streamer
-from course_lib.decoding.greedy import Choice, Listener, decode_from, decoding, most_probable
+from course_lib.decoding.greedy import Listener, decode_from, decoding, most_probable
 from course_lib.decoding.rules import (
     Processor,
     Rules,
-    check_penalty,
     no_end_before,
     no_repeated_ngram,
     repetition_penalty,
     score_change,
     stop_rule,
 )
-from course_lib.decoding.sampling import Sampler
+from course_lib.decoding.sampling import draw
 from course_lib.decoding.state import DecodingState, begin_decoding
 from course_lib.ground.validation import check_batch
 
@@ -42,25 +43,16 @@ def generate(
         state = _begin(model, input_ids, attention_mask, settings)
         rules, prompt = _rules(state, settings), state.prompt
         if beams > 1:
-            how = BeamSearch(beams, settings.length_penalty, settings.length_formula, settings.early_stopping)
-            found = search(state, how, settings.max_new_tokens, rules).tokens  # [batch, beams, written], the best first
+            found = search(state, settings, rules).tokens  # [batch, beams, written], the best first
             prompt, tokens = prompt.repeat_interleave(copies, dim=0), found[:, :copies].flatten(0, 1)
         else:
-            listener = _listener(streamer, prompt)
-            tokens = decode_from(state, _choice(settings), settings.max_new_tokens, rules, listener)
+            choose = partial(draw, settings=settings) if settings.samples else most_probable
+            tokens = decode_from(state, choose, settings.max_new_tokens, rules, _listener(streamer, prompt))
         state.close()
         written = torch.cat([prompt, tokens], dim=1)
     if streamer is not None:
         streamer.end()
     return written.clone()  # outside of inference mode, so that one may train with it
-
-
-def _choice(settings: GenerationConfig) -> Choice:
-    """Which token to write."""
-    if not settings.samples:
-        return most_probable
-    temperature = 1.0 if settings.temperature is None else settings.temperature
-    return Sampler(temperature, settings.top_k, settings.top_p, settings.min_p, settings.generator)
 
 
 def _begin(
@@ -84,7 +76,6 @@ def _begin(
 def _rules(state: DecodingState, settings: GenerationConfig) -> Rules:
     """Return what changes the scores of the next token, in the order of the `transformers` library, and what stops."""
     processors: list[Processor] = []
-    check_penalty(settings.repetition_penalty)
     if settings.repetition_penalty != 1.0:
         processors.append(repetition_penalty(settings.repetition_penalty))
     if settings.no_repeat_ngram_size:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from torch import Generator, Tensor
 
-from course_lib.ground.validation import check_at_least, check_one_of
+from course_lib.ground.validation import check_at_least, check_not_negative, check_one_of
 
 LengthFormula = Literal["wu", "length"]
 """The names of the length penalties."""
@@ -59,7 +60,8 @@ class GenerationConfig:
         num_return_sequences: how many texts for each input, one after the other: so many draws, or the best beams.
         length_penalty: the exponent of what beam search divides a log-probability by, at least 0.
         length_formula: "length" for length^penalty, as in that library; "wu" for ((5 + length) / 6)^penalty.
-        early_stopping: as for `course_lib.decoding.beam.beam_search`.
+        early_stopping: when a search ends that has `num_beams` finished texts. False, if no live one would score higher
+            if it ended now; True, at once; "never", only if none would with its log-probability at `max_new_tokens`.
         repetition_penalty: above 1, tokens of the prompt and of the text so far are written less.
         no_repeat_ngram_size: so many tokens in a row are written only once, the prompt's included; 0 for any.
         logits_processor: what else is done to the scores, in this order: called with all ids so far and the scores.
@@ -100,6 +102,19 @@ class GenerationConfig:
         check_at_least(1, num_return_sequences=self.num_return_sequences)
         check_at_least(0, min_new_tokens=self.min_new_tokens, no_repeat_ngram_size=self.no_repeat_ngram_size)
         check_one_of(LengthFormula, length_formula=self.length_formula)
+        check_not_negative(length_penalty=self.length_penalty)
+        if self.early_stopping not in (False, True, "never"):
+            raise ValueError(f"early_stopping must be False, True or 'never', not {self.early_stopping!r}")
+        if self.temperature is not None and not 0 < self.temperature < math.inf:
+            raise ValueError(f"temperature must be above 0, not {self.temperature}; leave it out for the most probable")
+        if self.top_k is not None:
+            check_at_least(1, top_k=self.top_k)
+        if self.top_p is not None and not 0 < self.top_p <= 1:
+            raise ValueError(f"top_p must be above 0 and at most 1, not {self.top_p}")
+        if self.min_p is not None and not 0 <= self.min_p <= 1:
+            raise ValueError(f"min_p must be at least 0 and at most 1, not {self.min_p}")
+        if not 0 < self.repetition_penalty < math.inf:
+            raise ValueError(f"repetition_penalty must be above 0, not {self.repetition_penalty}; 1 changes nothing")
         if self.min_new_tokens > self.max_new_tokens:
             raise ValueError(f"min_new_tokens={self.min_new_tokens} is above max_new_tokens={self.max_new_tokens}")
         if self.do_sample is False and self.shapes_draws:

@@ -1,6 +1,6 @@
 """Decoding: from a trained model to a sentence, one token at a time (S2).
 
-Greedy decoding takes the most probable token at every step. `decode_with` is the loop, whatever the choice.
+Greedy decoding takes the most probable token at every step. `decode_from` is the loop, whatever the choice.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from course_lib.decoding.rules import NO_RULES, Rules
-from course_lib.decoding.state import DecodingState, begin_decoding
+from course_lib.decoding.state import DecodingState
 from course_lib.ground.modules import evaluating
 
 Choice = Callable[[Float[Tensor, "batch vocab_size"]], Int[Tensor, " batch"]]
@@ -23,56 +23,20 @@ Listener = Callable[[Int[Tensor, " batch"]], object]
 """Called with each step's tokens, on the CPU."""
 
 
-def greedy_decode(
-    model: nn.Module, inputs: Int[Tensor, "batch tokens"], max_new_tokens: int = 50, *, use_cache: bool = True
-) -> Int[Tensor, "batch new"]:
-    """Write the most probable token at every step, until every text has its end.
-
-    Args:
-        model: `Transformer` or `GPT`. Dropout is off; the model's mode is restored.
-        inputs: ids on the model's device, padded: sources for `Transformer`, prompts for `GPT`.
-        max_new_tokens: the most tokens to write, <e> included; a text that is not finished by then stays cut off.
-        use_cache: keep keys and values; without them, the same tokens in more time.
-
-    Returns:
-        The new tokens, with padding after each <e>.
-    """
-    return decode_with(model, inputs, most_probable, max_new_tokens, use_cache=use_cache)
-
-
-def decode_with(
-    model: nn.Module,
-    inputs: Int[Tensor, "batch tokens"],
-    choose: Choice,
-    max_new_tokens: int = 50,
-    *,
-    use_cache: bool = True,
-) -> Int[Tensor, "batch new"]:
-    """The same with any choice: ask for logits, choose, read what was chosen, ask again.
-
-    Args:
-        model, inputs, max_new_tokens, use_cache: as for `greedy_decode`.
-        choose: which token to write.
-
-    Raises:
-        TypeError: the inputs are not ids, or the model is of an unknown kind.
-        ValueError: the model refuses the inputs, or there is no room for so many tokens.
-    """
-    with decoding(model):
-        tokens = decode_from(begin_decoding(model, inputs, max_new_tokens, use_cache=use_cache), choose, max_new_tokens)
-    return tokens.clone()  # outside of inference mode, so that one may train with it
-
-
 def decode_from(
     text: DecodingState, choose: Choice, max_new_tokens: int, rules: Rules = NO_RULES, listen: Listener | None = None
 ) -> Int[Tensor, "batch new"]:
-    """The loop itself, for texts that are already opened; within `decoding`.
+    """Ask for logits, choose, read what was chosen, ask again, until every text has its end; within `decoding`.
 
     Args:
         text: nothing of it has been read yet.
-        choose, max_new_tokens: as for `decode_with`.
+        choose: which token to write.
+        max_new_tokens: the most tokens to write, the end included; a text that is not finished by then stays cut off.
         rules: what changes the logits first, and where a text stops besides at its end.
         listen: is told each step's tokens, as soon as they are on the CPU: on other devices, several steps at once.
+
+    Returns:
+        The new tokens, with padding after each end.
     """
     tokens = torch.full((text.batch, max_new_tokens), text.padding_id, device=text.device)
     finished = torch.zeros(text.batch, dtype=torch.bool, device=text.device)

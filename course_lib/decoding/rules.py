@@ -50,31 +50,6 @@ NO_RULES = Rules()
 # --- Repetition ------------------------------------------------------------------------------------------------
 
 
-def penalise_repetition(
-    scores: Float[Tensor, "... vocab_size"], seen: Bool[Tensor, "... vocab_size"], penalty: float
-) -> Float[Tensor, "... vocab_size"]:
-    """Scores with those of the tokens that have been seen divided by `penalty`, or multiplied where they are negative.
-
-    Keskar et al. (2019), "CTRL", section 4.1, with a penalty of about 1.2. The paper divides them all; a negative score
-    would rise by that, so that it is multiplied, as in the `transformers` library. 1 changes nothing.
-
-    Raises:
-        ValueError: `penalty` is not above 0.
-    """
-    check_penalty(penalty)
-    return torch.where(seen, torch.where(scores < 0, scores * penalty, scores / penalty), scores)
-
-
-def check_penalty(penalty: float) -> None:
-    """Refuse a penalty that turns scores around.
-
-    Raises:
-        ValueError: it is not above 0.
-    """
-    if not 0 < penalty < math.inf:
-        raise ValueError(f"repetition_penalty must be above 0, not {penalty}; 1 changes nothing")
-
-
 def score_change(
     read: Int[Tensor, "batch tokens"], mask: Bool[Tensor, "batch tokens"] | None, processors: Sequence[Processor]
 ) -> ScoreChange:
@@ -101,11 +76,16 @@ def score_change(
 
 
 def repetition_penalty(penalty: float) -> Processor:
-    """Penalize the tokens of the whole text, padding left out. Above 1, repetition becomes less likely."""
+    """Divide the scores of the text's tokens by `penalty`, or multiply them where they are negative; padding left out.
+
+    Keskar et al. (2019), "CTRL", section 4.1, with a penalty of about 1.2. The paper divides them all; a negative score
+    would rise by that, so that it is multiplied, as in the `transformers` library. 1 changes nothing.
+    """
 
     def process(text: Tensor, at_tokens: Tensor, scores: Tensor) -> Tensor:
         seen = torch.zeros_like(scores, dtype=torch.long).scatter_add_(1, text, at_tokens.long()) > 0
-        return penalise_repetition(scores.float(), seen, penalty)
+        scores = scores.float()
+        return torch.where(seen, torch.where(scores < 0, scores * penalty, scores / penalty), scores)
 
     return process
 

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from course_lib.decoding.beam import beam_search
-from course_lib.decoding.greedy import greedy_decode
 from course_lib.ground.validation import check_at_least, check_texts
 from course_lib.text.batches import pad
 from course_lib.text.texts import SentencePair
@@ -43,16 +41,15 @@ class Translator:
             ValueError: a sentence is empty, or `batch_size` or `beams` is below 1.
         """
         check_texts(sentences)
-        check_at_least(1, batch_size=batch_size, beams=beams)
+        check_at_least(1, batch_size=batch_size)
         device = self.model.output.weight.device
         translations: list[str] = []
         for start in range(0, len(sentences), batch_size):
             ids = [torch.tensor(self._ids(sentence)) for sentence in sentences[start : start + batch_size]]
             inputs = pad(ids).to(device)
-            if beams == 1:
-                decoded = greedy_decode(self.model, inputs, max_new_tokens)
-            else:
-                decoded = beam_search(self.model, inputs, beams, max_new_tokens=max_new_tokens).tokens[:, 0]
+            decoded = self.model.generate(
+                inputs, max_new_tokens=max_new_tokens, num_beams=beams, length_penalty=0.6, length_formula="wu"
+            )
             translations += [self.target.decode(row) for row in decoded.tolist()]
         return translations
 

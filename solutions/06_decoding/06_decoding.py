@@ -1556,8 +1556,8 @@ def a_draft_model_at_work():
 # ## What you have now
 #
 # You have everything you need to get from a trained model to a text. The library has these functions for whole batches,
-# with a cache: `greedy_decode` in `course_lib.decoding.greedy`, `beam_search` in `course_lib.decoding.beam`, `sample`
-# in `course_lib.decoding.sampling`.
+# with a cache, in one: `model.generate`. Its loop is in `course_lib.decoding.greedy`, its search in
+# `course_lib.decoding.beam`, its draws are in `course_lib.decoding.sampling`.
 #
 # One thing was there all along, but decoding never needed it: the English sentence. Take the encoder away, and you have
 # a language model. You build one in the next lesson.

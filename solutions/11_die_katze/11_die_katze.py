@@ -1229,7 +1229,7 @@ for i in asked:
 #   both from the start). How much does the synthetic test gain, and how much does the everyday test lose?
 # - **Warmup, stable, decay.** Train with your `trapezoid_schedule` in place of the recipe's schedule, and end one constant
 #   part at three different steps.
-# - **A length penalty.** `beam_search` has one. Does it help with the translations that are too short?
+# - **A length penalty.** `model.generate` has one. Does it help with the translations that are too short?
 #
 # ## Glossary
 #

@@ -14,9 +14,7 @@ from torch.utils.data import DataLoader, TensorDataset
 from course_lib.attention import attention
 from course_lib.blocks import BlockConfig
 from course_lib.configurations import RotaryConfig
-from course_lib.decoding.beam import beam_search
-from course_lib.decoding.greedy import greedy_decode
-from course_lib.decoding.sampling import Sampler, keep_nucleus, keep_top_k
+from course_lib.decoding.generation_config import GenerationConfig
 from course_lib.decoding.translator import Translator
 from course_lib.evaluation.metrics import evaluate_texts
 from course_lib.masking import mask_scores
@@ -155,20 +153,6 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: MultiHeadAttention(8, 2)(WORDS, mask=MASK.float()), TypeError, "mask must be boolean"),
     (lambda: MultiHeadAttention(8, 2)(WORDS, WORDS[:, :2], is_causal=True), ValueError, "pass a causal mask instead"),
     # decoding
-    (lambda: greedy_decode(gpt, [[4, 5]]), TypeError, "the prompt must be a tensor"),
-    (lambda: greedy_decode(gpt, IDS, 0), ValueError, "max_new_tokens must be at least 1, not 0"),
-    (lambda: greedy_decode(gpt, IDS, 5.0), TypeError, "max_new_tokens must be a whole number"),  # type: ignore[arg-type]
-    (lambda: greedy_decode(gpt, IDS, 7), ValueError, "leaves no room for 7 more in the context of 8"),
-    (lambda: greedy_decode(gpt, IDS * 0), ValueError, "one of the inputs is all padding"),
-    (lambda: greedy_decode(bert, IDS), TypeError, "cannot write with a BERT"),
-    (lambda: beam_search(gpt, IDS, beams=0), ValueError, "beams must be at least 1, not 0"),
-    (lambda: beam_search(gpt, IDS, beams=2.0), TypeError, "beams must be a whole number"),  # type: ignore[arg-type]
-    (lambda: beam_search(gpt, IDS, length_penalty=math.nan), ValueError, "length_penalty must be at least 0"),
-    (lambda: beam_search(gpt, IDS, length_penalty=-1), ValueError, "length_penalty must be at least 0 and finite"),
-    (lambda: beam_search(GPT(replace(SIZES, end_id=None)), IDS, max_new_tokens=2), ValueError, "give it an end_id"),
-    (lambda: Sampler(top_k=1.5), TypeError, "top_k must be a whole number"),  # type: ignore[arg-type]
-    (lambda: keep_top_k(HALVES, -1), ValueError, "top_k must be at least 1, not -1"),
-    (lambda: keep_nucleus(HALVES, 0.0), ValueError, "top_p must be above 0"),
     (lambda: translator.translate("the cat"), TypeError, "give a list of texts, not one string"),
     (lambda: translator.translate([""]), ValueError, "a sentence without tokens"),
     (lambda: translator.translate(["the cat"], beams=0), ValueError, "beams must be at least 1"),
@@ -183,6 +167,17 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: gpt.generate(IDS, max_new_tokens=7), ValueError, "goes on past it with past_context=True"),
     (lambda: gpt.generate(IDS, max_new_tokens=2, num_beams=0), ValueError, "num_beams must be at least 1, not 0"),
     (lambda: gpt.generate(IDS, max_new_tokens=2, temperature=0), ValueError, "temperature must be above 0"),
+    (lambda: transformer.generate(IDS - 9, max_new_tokens=2), ValueError, "there is a -5"),
+    (lambda: gpt.generate(IDS, max_new_tokens=5.0), TypeError, "max_new_tokens must be a whole number"),
+    (lambda: GenerationConfig(2, num_beams=2.0), TypeError, "num_beams must be a whole number"),  # type: ignore[arg-type]
+    (lambda: GenerationConfig(2, length_penalty=math.nan), ValueError, "length_penalty must be at least 0 and finite"),
+    (lambda: GenerationConfig(2, length_formula="mean"), ValueError, "must be one of wu, length, not 'mean'"),  # type: ignore[arg-type]
+    (lambda: GenerationConfig(2, early_stopping="always"), ValueError, "True or 'never', not 'always'"),  # type: ignore[arg-type]
+    (lambda: GenerationConfig(2, temperature=math.nan), ValueError, "temperature must be above 0, not nan"),
+    (lambda: GenerationConfig(2, top_k=0), ValueError, "top_k must be at least 1, not 0"),
+    (lambda: GenerationConfig(2, top_k=1.5), TypeError, "top_k must be a whole number"),  # type: ignore[arg-type]
+    (lambda: GenerationConfig(2, top_p=0.0), ValueError, "top_p must be above 0 and at most 1, not 0.0"),
+    (lambda: GenerationConfig(2, repetition_penalty=0.0), ValueError, "repetition_penalty must be above 0, not 0.0"),
     (lambda: gpt.generate(IDS, max_new_tokens=2, min_p=2), ValueError, "min_p must be at least 0 and at most 1"),
     (lambda: gpt.generate(IDS, max_new_tokens=2, do_sample=False, top_k=3), ValueError, "are for sampling"),
     (lambda: gpt.generate(IDS, max_new_tokens=2, num_beams=3, top_k=3), ValueError, "beam search draws nothing"),

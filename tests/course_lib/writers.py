@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
 
+from course_lib.decoding.generation_mixin import GenerationMixin
 from course_lib.decoding.state import DecodingState
 from course_lib.models import GPT, GPTConfig, Transformer, TransformerConfig
 
@@ -36,11 +37,18 @@ def _shaken(model: Model, seed: int) -> Model:
     return model
 
 
+def new_tokens(model: Any, inputs: Tensor, max_new_tokens: int = 50, **settings: Any) -> Tensor:
+    """What `generate` writes, without what was read."""
+    read = 1 if isinstance(model, Transformer) else inputs.shape[1]
+    written: Tensor = model.generate(inputs, max_new_tokens=max_new_tokens, **settings)
+    return written[:, read:]
+
+
 SOURCES = torch.tensor([[4, 5, 6, 7], [8, 9, 0, 0], [5, 0, 0, 0]])
 PROMPTS_LEFT = torch.tensor([[4, 5, 6, 7], [0, 0, 8, 9], [0, 0, 0, 5]])
 
 
-class Tree(nn.Module):
+class Tree(GenerationMixin, nn.Module):
     """Says of every beginning something else, at random but always the same: logits of 4 tokens, 2 of them <e>."""
 
     def __init__(self, vocab_size: int = 4, seed: int = 0) -> None:
@@ -54,7 +62,7 @@ class Tree(nn.Module):
         generator = torch.Generator().manual_seed(1000 * self.seed + number)
         return 2.0 * torch.randn(self.vocab_size, generator=generator)
 
-    def begin(self, inputs: Tensor, max_new_tokens: int, *, use_cache: bool = True) -> DecodingState:
+    def begin(self, inputs: Tensor, max_new_tokens: int, **_options: Any) -> DecodingState:
         return _Climb(self, inputs)
 
 

@@ -10,9 +10,8 @@ from torch import Tensor, nn
 from torch.testing import assert_close
 from transformers import MinPLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
-from course_lib.decoding.greedy import decode_with, greedy_decode
-from course_lib.decoding.sampling import Sampler, keep_min_p, keep_nucleus, keep_top_k
-from tests.course_lib.writers import PROMPTS_LEFT, SOURCES, Tree, gpt, transformer
+from course_lib.decoding.sampling import keep_min_p, keep_nucleus, keep_top_k
+from tests.course_lib.writers import PROMPTS_LEFT, SOURCES, Tree, gpt, new_tokens, transformer
 
 PROBABILITIES = torch.tensor([[0.1, 0.4, 0.2, 0.3], [0.7, 0.1, 0.1, 0.1]])
 LOGITS = PROBABILITIES.log()
@@ -84,8 +83,8 @@ class TestSample:
     @pytest.mark.parametrize(("make", "inputs"), [(transformer, SOURCES), (gpt, PROMPTS_LEFT)])
     def test_a_seed_repeats_it_with_and_without_the_cache(self, make: type[nn.Module], inputs: Tensor) -> None:
         def draw(seed: int, use_cache: bool) -> Tensor:
-            choose = Sampler(generator=torch.Generator().manual_seed(seed))
-            return decode_with(make(), inputs, choose, 10, use_cache=use_cache)
+            generator = torch.Generator().manual_seed(seed)
+            return new_tokens(make(), inputs, 10, do_sample=True, generator=generator, use_cache=use_cache)
 
         first = draw(1, use_cache=True)
         assert torch.equal(first, draw(1, use_cache=True))
@@ -95,44 +94,18 @@ class TestSample:
 
     def test_draws_as_often_as_is_probable(self) -> None:
         tree, times = Tree(), 4000
-        choose = Sampler(2.0, generator=torch.Generator().manual_seed(0))
-        tokens = decode_with(tree, torch.full((times, 1), 7), choose, 1)
+        generator = torch.Generator().manual_seed(0)
+        tokens = new_tokens(tree, torch.full((times, 1), 7), 1, temperature=2.0, generator=generator)
         shares = torch.bincount(tokens.flatten(), minlength=4) / times
         assert_close(shares, torch.softmax(tree.logits([7]) / 2.0, dim=-1), atol=0.03, rtol=0)
 
     @pytest.mark.parametrize("settings", [{"top_k": 1}, {"top_p": 1e-6}, {"min_p": 1.0}, {"temperature": 1e-3}])
     def test_with_nothing_left_to_chance_it_is_greedy(self, settings: dict[str, float]) -> None:
-        assert torch.equal(
-            decode_with(gpt(), PROMPTS_LEFT, Sampler(**settings), 10), greedy_decode(gpt(), PROMPTS_LEFT, 10)
-        )
+        assert torch.equal(new_tokens(gpt(), PROMPTS_LEFT, 10, **settings), new_tokens(gpt(), PROMPTS_LEFT, 10))
 
     def test_draws_only_what_is_kept(self) -> None:
         tree = Tree(vocab_size=9)
         best = tree.logits([7]).topk(3).indices.tolist()
-        choose = Sampler(top_k=3, generator=torch.Generator().manual_seed(0))
-        tokens = decode_with(tree, torch.full((500, 1), 7), choose, 1)
+        generator = torch.Generator().manual_seed(0)
+        tokens = new_tokens(tree, torch.full((500, 1), 7), 1, top_k=3, generator=generator)
         assert set(tokens.flatten().tolist()) == set(best)
-
-    @pytest.mark.parametrize(
-        ("settings", "match"),
-        [
-            ({"temperature": 0.0}, "temperature must be above 0, not 0.0; greedy_decode takes"),
-            ({"temperature": math.nan}, "temperature must be above 0, not nan"),
-            ({"top_k": 0}, "top_k must be at least 1, not 0"),
-            ({"top_p": 0.0}, "top_p must be above 0 and at most 1, not 0.0"),
-            ({"min_p": 1.5}, "min_p must be at least 0 and at most 1, not 1.5"),
-            ({"min_p": -0.1}, "min_p must be at least 0 and at most 1, not -0.1"),
-            ({"top_p": 1.5}, "top_p must be above 0 and at most 1, not 1.5"),
-        ],
-    )
-    def test_settings_out_of_range_are_refused(self, settings: dict[str, float], match: str) -> None:
-        with pytest.raises(ValueError, match=match):
-            Sampler(**settings)
-
-    def test_the_filters_refuse_the_same(self) -> None:
-        with pytest.raises(ValueError, match="top_k must be at least 1, not 0"):
-            keep_top_k(LOGITS, 0)
-        with pytest.raises(ValueError, match="at most 1, not 2"):
-            keep_nucleus(LOGITS, 2.0)
-        with pytest.raises(ValueError, match="min_p must be at least 0 and at most 1, not 2"):
-            keep_min_p(LOGITS, 2.0)

@@ -12,8 +12,7 @@ from torch.testing import assert_close
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from course_lib.decoding import beam, greedy
-from course_lib.decoding.beam import beam_search
-from course_lib.decoding.greedy import greedy_decode, time_to_ask
+from course_lib.decoding.greedy import time_to_ask
 from course_lib.decoding.state import begin_decoding
 from course_lib.models import GPT
 from tests.course_lib.writers import PROMPTS_LEFT, SOURCES, gpt, transformer
@@ -70,11 +69,11 @@ def test_decoding_does_not_wait_for_the_device_at_every_token(monkeypatch: pytes
 
     monkeypatch.setattr(greedy, "time_to_ask", elsewhere)
     monkeypatch.setattr(beam, "time_to_ask", elsewhere)
-    for decode in (greedy_decode, beam_search):
+    for beams in (1, 4):
         counts = []
         for tokens in (6, 22):
             with Waits() as waits:
-                decode(gpt(), torch.tensor([[4, 5]]), max_new_tokens=tokens)
+                gpt().generate(torch.tensor([[4, 5]]), max_new_tokens=tokens, num_beams=beams)
             counts.append(waits.count)
         assert counts[1] - counts[0] <= 2
 

@@ -11,9 +11,9 @@ import transformers
 from safetensors.torch import load_file, save_file
 from torch.testing import assert_close
 
-from course_lib.decoding.greedy import greedy_decode
 from course_lib.models import GPT, GPTConfig
 from tests.course_lib.published.theirs import IDS, MASK, edit_config, gpt2
+from tests.course_lib.writers import new_tokens
 
 
 class TestGPT2:
@@ -31,7 +31,7 @@ class TestGPT2:
     def test_writes_the_same_text(self, tmp_path: Path) -> None:
         theirs, ours = gpt2(tmp_path), GPT.from_pretrained(tmp_path)
         expected = theirs.generate(IDS[:1], max_new_tokens=20, do_sample=False, eos_token_id=None, pad_token_id=0)
-        assert greedy_decode(ours, IDS[:1], max_new_tokens=20).tolist() == expected[:, 6:].tolist()
+        assert new_tokens(ours, IDS[:1], max_new_tokens=20).tolist() == expected[:, 6:].tolist()
 
     @pytest.mark.parametrize("use_cache", [True, False])
     def test_prompts_filled_up_with_the_end_write_the_same_texts(self, tmp_path: Path, use_cache: bool) -> None:
@@ -44,7 +44,7 @@ class TestGPT2:
         expected = theirs.generate(
             prompts, attention_mask=mask.long(), max_new_tokens=12, do_sample=False, pad_token_id=50
         )[:, 6:]
-        assert greedy_decode(ours, prompts, max_new_tokens=12, use_cache=use_cache).tolist() == expected.tolist()
+        assert new_tokens(ours, prompts, max_new_tokens=12, use_cache=use_cache).tolist() == expected.tolist()
 
     def test_of_its_true_size_gives_the_same_logits(self, tmp_path: Path) -> None:
         theirs = transformers.GPT2LMHeadModel(transformers.GPT2Config()).eval()

@@ -12,9 +12,9 @@ import transformers
 from torch.testing import assert_close
 
 from course_lib.configurations import RotaryConfig
-from course_lib.decoding.greedy import greedy_decode
 from course_lib.models import GPT, GPTConfig
 from tests.course_lib.published.theirs import IDS, MASK, edit_config, published
+from tests.course_lib.writers import new_tokens
 
 SMALL = {
     "vocab_size": 61,
@@ -106,7 +106,7 @@ def test_the_same_text(pair: tuple[transformers.PreTrainedModel, GPT]) -> None:
     theirs, ours = pair
     expected = theirs.generate(IDS[:1], max_new_tokens=20, do_sample=False, eos_token_id=None, pad_token_id=0)
     ours.config = ours.config.__class__(**(vars(ours.config) | {"end_id": None}))
-    assert greedy_decode(ours, IDS[:1], max_new_tokens=20).tolist() == expected[:, 6:].tolist()
+    assert new_tokens(ours, IDS[:1], max_new_tokens=20).tolist() == expected[:, 6:].tolist()
 
 
 def test_saved_again_it_is_the_same_for_both_libraries(

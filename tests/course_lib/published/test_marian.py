@@ -8,9 +8,9 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from course_lib.decoding.greedy import greedy_decode
 from course_lib.models import Transformer
 from tests.course_lib.published.theirs import IDS, MASK, edit_config, marian
+from tests.course_lib.writers import new_tokens
 
 
 class TestMarian:
@@ -33,7 +33,7 @@ class TestMarian:
         ours = Transformer.from_pretrained(tmp_path)
         greedy = {"max_new_tokens": 12, "num_beams": 1, "do_sample": False, "bad_words_ids": [[60]]}
         expected = theirs.generate(source, attention_mask=MASK.long(), **greedy)
-        decoded = greedy_decode(ours, source, max_new_tokens=12)
+        decoded = new_tokens(ours, source, max_new_tokens=12)
         assert decoded.tolist() == expected[:, 1 : 1 + decoded.shape[1]].tolist()
 
     def test_shares_one_embedding(self, tmp_path: Path) -> None:

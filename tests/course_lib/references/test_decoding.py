@@ -10,11 +10,9 @@ from torch import Tensor
 from torch.testing import assert_close
 
 from course_lib.attention import attention
-from course_lib.decoding.beam import beam_search
-from course_lib.decoding.greedy import greedy_decode
 from course_lib.references import decoding
 from course_lib.text.tokenization import SPECIAL
-from tests.course_lib.writers import END, Tree, transformer
+from tests.course_lib.writers import END, Tree, new_tokens, transformer
 
 START = 1
 
@@ -37,7 +35,7 @@ class TestSearching:
         def step(tokens: Tensor) -> Tensor:
             return model.decode(tokens.unsqueeze(0), encoded)[0, -1]
 
-        expected = greedy_decode(model, source, 9)[0]
+        expected = new_tokens(model, source, 9)[0]
         with torch.no_grad():
             assert decoding.greedy(step, model.config.start_id, model.config.end_id, 9).tolist() == expected.tolist()
 
@@ -46,9 +44,7 @@ class TestSearching:
         tree, first = Tree(seed=seed), 7
         step = step_of(tree, first)
         assert torch.equal(decoding.beam_search(step, START, END, 1, 5), decoding.greedy(step, START, END, 5))
-        expected = beam_search(tree, torch.tensor([[first]]), beams=100, length_penalty=0.0, max_new_tokens=4).tokens[
-            0, 0
-        ]
+        expected = new_tokens(tree, torch.tensor([[first]]), 4, num_beams=100, length_penalty=0.0)[0]
         found = decoding.beam_search(step, START, END, 100, 4).tolist()
         assert found == expected.tolist()[: len(found)]
         assert set(expected.tolist()[len(found) :]) <= {0}

@@ -15,7 +15,6 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.testing import assert_close
 
-from course_lib.decoding.greedy import greedy_decode
 from course_lib.masking import packed_mask
 from course_lib.models import GPT, GPTConfig
 from course_lib.objectives.losses import language_model_loss
@@ -34,6 +33,7 @@ from course_lib.references.gpt import (
 from course_lib.references.heads_and_blocks import AddAndNorm, EncoderBlock, FeedForward, MultiHeadAttention
 from course_lib.text.batches import TextBatch
 from tests.course_lib.parameters import count_parameters
+from tests.course_lib.writers import new_tokens
 
 IDS = torch.tensor([[3, 1, 4, 1, 5], [9, 2, 6, 5, 3]])
 
@@ -164,7 +164,7 @@ class TestGenerate:
     def test_writes_as_greedy_decoding_does(self) -> None:
         ours = model()
         prompt = torch.tensor([3, 1])
-        expected = greedy_decode(as_gpt(ours), prompt.unsqueeze(0), 5)
+        expected = new_tokens(as_gpt(ours), prompt.unsqueeze(0), 5)
         assert generate(ours, prompt, 5, context_length=7).tolist() == [3, 1, *expected[0].tolist()]
 
     def test_goes_on_past_the_context(self) -> None:
