@@ -457,7 +457,6 @@ class _Run(Generic[M, B]):
         """
         weights = uncompiled(saved["model"])
         check_weights(weights, weights_of(self.model), path)
-        check_optimizer(saved["optimizer"], self.optimizer, path)
         order = BatchOrder.at(self.data, saved["order"])
         # Compared for the pass that was under way: passes differ in how many batches they have.
         found = {**BEFORE, **saved["settings"], "batches in a pass": saved["order"]["batches"]}
@@ -465,6 +464,7 @@ class _Run(Generic[M, B]):
             theirs = found.get(name)
             if theirs != ours:
                 raise CheckpointError(f"{path} is from another training run: its {name}: {theirs}, this one's: {ours}")
+        check_optimizer(saved["optimizer"], self.optimizer, path)
         load_weights(self.model, weights)
         self.optimizer.load_state_dict(saved["optimizer"])
         self.scaler.load_state_dict(saved["scaler"])
