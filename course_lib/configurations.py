@@ -94,7 +94,7 @@ class TransformerConfig(_Sizes):
 
 @dataclass(frozen=True)
 class RotaryConfig:
-    """The settings of rotary positions: the arguments of `course_lib.modern.rotary.RotaryPositions`.
+    """The settings of rotary positions, `course_lib.modern.rotary.RotaryPositions`.
 
     Attributes:
         base: of the frequencies; the larger, the more slowly the slowest pairs turn.

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 
 from course_lib.configurations import GPTConfig
 from course_lib.decoding.state import DecodingState
-from course_lib.ground.validation import check_at_least, check_ids, check_special_ids
+from course_lib.ground.validation import check_ids, check_special_ids
 from course_lib.kv_cache import KVCache, StaticKVCache
 from course_lib.masking import at_last_token
 
@@ -38,7 +38,6 @@ class TranslationState(DecodingState):
     of_tokens = ("_tokens", "_cache")
 
     def __init__(self, model: Transformer, source: Tensor, max_new_tokens: int, use_cache: bool) -> None:
-        check_at_least(1, max_new_tokens=max_new_tokens)
         check_ids(source, model.config.source_vocab_size, "source", wait=True)
         self._model = model
         self._encoded = self._encode(source)
@@ -70,7 +69,6 @@ class _PromptState(DecodingState):
     """A language model's text: its prompt, and where in it there is padding."""
 
     def __init__(self, model: GPT, prompt: Tensor, max_new_tokens: int, mask: Tensor | None) -> None:
-        check_at_least(1, max_new_tokens=max_new_tokens)
         check_ids(prompt, model.config.vocab_size, "the prompt", wait=True)
         self._model = model
         self.batch, self.prompt = len(prompt), prompt

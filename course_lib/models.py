@@ -13,7 +13,7 @@ Devlin et al. (2019), "BERT"; slides S1 to S4.
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import cast
 
 import torch
@@ -450,7 +450,7 @@ def _rotary_positions(config: GPTConfig) -> nn.Module | None:
         return None
     from course_lib.modern.rotary import RotaryPositions  # late: students write it, so a lesson may withhold it
 
-    return RotaryPositions(config.block.head_dim, **asdict(config.rotary))
+    return RotaryPositions(config.block.head_dim, config.rotary)
 
 
 def _final_norm(config: BlockConfig) -> nn.Module:

@@ -14,7 +14,6 @@ from collections.abc import Callable
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from course_lib.ground.validation import check_at_least
 from course_lib.multihead import KeysAndValues, MultiHeadAttention
 
 
@@ -56,14 +55,8 @@ class GroupedQueryAttention(MultiHeadAttention):
             bias: whether the layers add one.
             qkv_bias: whether W_qkv does; None for what `bias` says.
             norm: makes the norm of queries and keys, from d_head; None for no QK-norm.
-
-        Raises:
-            ValueError: the heads cannot be divided by `key_value_heads`, or d_model by the heads.
         """
         self.key_value_heads = heads if key_value_heads is None else key_value_heads
-        check_at_least(1, heads=heads, key_value_heads=self.key_value_heads)
-        if heads % self.key_value_heads:
-            raise ValueError(f"heads must be a multiple of key_value_heads, not {heads} for {self.key_value_heads}")
         self.qkv_bias = bias if qkv_bias is None else qkv_bias
         super().__init__(d_model, heads, dropout, bias=bias, d_head=d_head)
         self.q_norm = norm(self.d_head) if norm else nn.Identity()

@@ -18,23 +18,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
+
+if TYPE_CHECKING:
+    from course_lib.configurations import RotaryConfig
 
 FIRST_TABLE = 256
 """How many positions' cosines and sines are computed at first; more when they are needed."""
 
 
 def rotary_frequencies(d_head: int, base: float = 10_000.0) -> Float[Tensor, " pairs"]:
-    """By how much each pair turns with every token, in radians: base^(-2i / d_head).
-
-    Raises:
-        ValueError: `d_head` is odd, so that its last number has no other to turn with.
-    """
-    if d_head % 2:
-        raise ValueError(f"rotary positions turn pairs of numbers, so d_head must be even, not {d_head}")
+    """By how much each pair turns with every token, in radians: base^(-2i / d_head)."""
     return 1 / base ** (torch.arange(0, d_head, 2, device="cpu") / d_head)
 
 
@@ -120,41 +118,18 @@ class RotaryPositions(nn.Module):
     Cosines and sines are kept in single precision whatever the model's: in half, far tokens would share their angles.
     """
 
-    def __init__(
-        self,
-        d_head: int,
-        base: float = 10_000.0,
-        *,
-        extension: str | None = None,
-        factor: float = 1.0,
-        trained_context: int = 0,
-        few: float = 1.0,
-        many: float | None = None,
-    ) -> None:
-        """For queries of `d_head` numbers.
-
-        Args:
-            d_head: the length of a query.
-            base: of the frequencies.
-            extension: how to meet longer texts than those of the training: "linear", "llama3", "yarn" or None.
-            factor: how many times as long they may be.
-            trained_context: how many tokens the longest text in training had, for "llama3" and "yarn".
-            few, many: for these two, turns within that many tokens: a pair of fewer than `few` is interpolated, one of
-                `many` left alone; None for 4 and 32.
-
-        Raises:
-            ValueError: `d_head` is odd.
-        """
+    def __init__(self, d_head: int, config: RotaryConfig) -> None:
+        """For queries of `d_head` numbers, an even number of them."""
         super().__init__()
-        self.scale = yarn_scale(factor) if extension == "yarn" else 1.0
-        frequencies = rotary_frequencies(d_head, base)
-        if extension == "linear":
+        kind, factor, context, few = config.extension, config.factor, config.trained_context, config.few
+        self.scale = yarn_scale(factor) if kind == "yarn" else 1.0
+        frequencies = rotary_frequencies(d_head, config.base)
+        if kind == "linear":
             frequencies = interpolated(frequencies, factor)
-        if extension == "llama3":
-            frequencies = llama3_frequencies(frequencies, factor, trained_context, few, 4.0 if many is None else many)
-        if extension == "yarn":
-            many = 32.0 if many is None else many
-            frequencies = yarn_frequencies(frequencies, factor, trained_context, base, few, many)
+        if kind == "llama3":
+            frequencies = llama3_frequencies(frequencies, factor, context, few, config.many or 4.0)
+        if kind == "yarn":
+            frequencies = yarn_frequencies(frequencies, factor, context, config.base, few, config.many or 32.0)
         self.frequencies: list[float] = frequencies.tolist()
         self._table = torch.empty(2, 0, len(self.frequencies))  # computed when it is needed, where it is needed
 

@@ -9,9 +9,9 @@
     masked language modeling   `MaskedLanguageModel`  BERT        [batch, tokens, vocab_size]
     conditional generation      `Transformer` itself               [batch, target, vocab_size], for two texts
 
-An encoder is any `Encoder`: `BERT`, `BagOfEmbeddings`, `RecurrentEncoder`, or a `FrozenEncoder` around one of them. A
-head adds little: most are one linear layer, and all but the generating ones are trained by one loss, `head_loss`, since
-each answers "which of these?" for every label.
+An encoder is any `Encoder`: `BERT`, `BagOfEmbeddings` or `RecurrentEncoder`. A head adds little: most are one linear
+layer, and all but the generating ones are trained by one loss, `head_loss`, since each answers "which of these?" for
+every label.
 
 Devlin et al. (2019), section 4; Radford et al. (2018), "Improving Language Understanding by Generative
 Pre-Training", section 3.
@@ -34,11 +34,11 @@ from course_lib.ground.validation import check_ids, check_one_of
 from course_lib.masking import at_last_token
 from course_lib.models import BERT, GPT
 from course_lib.objectives.labelled_data import IGNORED, LabelledBatch
-from course_lib.objectives.losses import cross_entropy, smoothed_cross_entropy
+from course_lib.objectives.losses import cross_entropy
 from course_lib.published.from_pretrained import FromPretrained, HeadFromPretrained
 
 
-def head_loss(model: nn.Module, batch: LabelledBatch, smoothing: float = 0.0) -> Float[Tensor, ""]:
+def head_loss(model: nn.Module, batch: LabelledBatch) -> Float[Tensor, ""]:
     """The mean cross-entropy, in nats, of the labels that are to be learned: for every head on an encoder.
 
     Raises:
@@ -52,12 +52,10 @@ def head_loss(model: nn.Module, batch: LabelledBatch, smoothing: float = 0.0) ->
         )
     if not (batch.labels != IGNORED).any():
         raise ValueError("there is nothing to learn from: no label of this batch counts")
-    return label_loss(logits, batch.labels, smoothing)
+    return label_loss(logits, batch.labels)
 
 
-def label_loss(
-    logits: Float[Tensor, "*positions classes"], labels: Int[Tensor, "*positions"], smoothing: float = 0.0
-) -> Float[Tensor, ""]:
+def label_loss(logits: Float[Tensor, "*positions classes"], labels: Int[Tensor, "*positions"]) -> Float[Tensor, ""]:
     """The mean cross-entropy, in nats, over the positions whose label is not `IGNORED`; NaN where there is none.
 
     For masked tokens it is the loss of Devlin et al. (2019), section 3.1, task 1.
@@ -65,40 +63,7 @@ def label_loss(
     Raises:
         ValueError: a label is not one of the classes.
     """
-    return cross_entropy(logits.flatten(0, -2), labels.flatten(), smoothing, IGNORED)
-
-
-# --- Encoders, and using them as they are ----------------------------------------------------------------------
-
-
-class FrozenEncoder(Encoder):
-    """An encoder used as it is: features for a head, instead of fine-tuning (S1).
-
-    Its weights get no gradients, and its dropout stays off while the head is trained.
-    """
-
-    def __init__(self, encoder: Encoder) -> None:
-        super().__init__()
-        self.config = encoder.config
-        self.encoder = encoder
-        self.requires_grad_(False)
-        self.train(False)
-
-    def train(self, mode: bool = True) -> FrozenEncoder:
-        """Stays in evaluation mode, whatever is asked for."""
-        return super().train(False)
-
-    def forward(
-        self,
-        ids: Int[Tensor, "batch tokens"],
-        *,
-        segments: Int[Tensor, "batch tokens"] | None = None,
-        mask: Bool[Tensor, "batch tokens"] | None = None,
-    ) -> BERTOutput:
-        """Encode without gradients."""
-        with torch.no_grad():
-            output: BERTOutput = self.encoder(ids, segments=segments, mask=mask)
-        return output
+    return cross_entropy(logits.flatten(0, -2), labels.flatten(), ignored=IGNORED)
 
 
 # --- Heads on an encoder ---------------------------------------------------------------------------------------
@@ -419,24 +384,5 @@ class GPTClassifier(HeadFromPretrained, nn.Module):
             mask: True at tokens, False at padding, before or after them; None where there is none.
         """
         check_ids(ids, self.gpt.config.vocab_size, "ids")
-        return self._classify(self.gpt.states(ids, mask), mask)
-
-    def loss(self, batch: LabelledBatch, auxiliary: float = 0.5) -> Float[Tensor, ""]:
-        """Classification, plus `auxiliary` times language modeling of the same texts.
-
-        Radford et al. (2018), section 3.2, equation 5, with their λ = 0.5. Measure what it brings: it
-        helped them on large data sets, but not on small ones (section 5). Texts of one token have no next one: for a
-        batch of such texts it is classification alone.
-        """
-        states = self.gpt.states(batch.ids, batch.mask)
-        loss = cross_entropy(self._classify(states, batch.mask), batch.labels)
-        if not auxiliary or batch.ids.shape[1] == 1:
-            return loss
-        tokens_after_tokens = batch.mask[:, 1:] & batch.mask[:, :-1]
-        targets = batch.ids[:, 1:].masked_fill(~tokens_after_tokens, IGNORED)
-        logits = self.gpt.logits(states[:, :-1])
-        return loss + auxiliary * smoothed_cross_entropy(logits, targets, ignored=IGNORED)
-
-    def _classify(self, states: Tensor, mask: Tensor | None) -> Tensor:
-        out: Tensor = self.output(self.dropout(at_last_token(states, mask)))
+        out: Tensor = self.output(self.dropout(at_last_token(self.gpt.states(ids, mask), mask)))
         return out

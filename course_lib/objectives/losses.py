@@ -119,22 +119,20 @@ def shift_right(
     return target[:, :-1], target[:, 1:]
 
 
-def translation_loss(
-    model: nn.Module, batch: TranslationBatch, smoothing: float = 0.0, spread: Spread = "all"
-) -> Float[Tensor, ""]:
+def translation_loss(model: nn.Module, batch: TranslationBatch, smoothing: float = 0.0) -> Float[Tensor, ""]:
     """The mean over the target's tokens, for `Transformer` and models called like it; `PADDING_ID` does not count.
 
     Args:
         model: from source and target ids to logits of the token after each target token.
         batch: sources, and targets from <s> to <e>.
-        smoothing, spread: as for `smoothed_cross_entropy`.
+        smoothing: as for `smoothed_cross_entropy`.
 
     Raises:
         TypeError, ValueError: the model refuses the batch; the smoothing is out of its range; a last token is outside
             the vocabulary.
     """
     read, targets = shift_right(batch.target)
-    return smoothed_cross_entropy(model(batch.source, read), targets, smoothing, spread, PADDING_ID)
+    return smoothed_cross_entropy(model(batch.source, read), targets, smoothing, ignored=PADDING_ID)
 
 
 def r_drop_loss(
@@ -163,33 +161,29 @@ def r_drop_loss(
     return loss + weight * (distances * counts).sum() / counts.sum().clamp(min=1)
 
 
-def language_model_loss(model: nn.Module, batch: TextBatch, smoothing: float = 0.0) -> Float[Tensor, ""]:
+def language_model_loss(model: nn.Module, batch: TextBatch) -> Float[Tensor, ""]:
     """The mean over all tokens but the first of each piece, for `GPT` and models called like it.
 
     Args:
         model: from ids to logits of the token after each token.
         batch: pieces of a text.
-        smoothing: as for `smoothed_cross_entropy`.
 
     Raises:
-        TypeError, ValueError: the model refuses the batch; the smoothing is out of its range; a last token is outside
-            the vocabulary.
+        TypeError, ValueError: the model refuses the batch; a last token is outside the vocabulary.
     """
     read, targets = shift_right(batch.ids)
-    return smoothed_cross_entropy(model(read), targets, smoothing)
+    return smoothed_cross_entropy(model(read), targets)
 
 
-def packed_loss(model: nn.Module, batch: PackedBatch, smoothing: float = 0.0) -> Float[Tensor, ""]:
+def packed_loss(model: nn.Module, batch: PackedBatch) -> Float[Tensor, ""]:
     """The same for texts packed in rows: the mean over all targets, each text read as if it were alone.
 
     Args:
         model: from ids and the number of each one's text, `documents`, to logits of the token after each token.
         batch: rows of texts.
-        smoothing: as for `smoothed_cross_entropy`.
 
     Raises:
-        TypeError, ValueError: the model refuses the batch; the smoothing is out of its range; a last token is outside
-            the vocabulary.
+        TypeError, ValueError: the model refuses the batch; a last token is outside the vocabulary.
     """
     logits = model(batch.ids, documents=batch.documents)
-    return smoothed_cross_entropy(logits, batch.labels, smoothing, ignored=NOTHING)
+    return smoothed_cross_entropy(logits, batch.labels, ignored=NOTHING)

@@ -25,19 +25,6 @@ MASK_PROBABILITY = 0.15
 
 
 @dataclass(frozen=True)
-class Corrupted:
-    """Sequences with some tokens masked.
-
-    Attributes:
-        ids: what the model reads.
-        labels: the right token where one was chosen, `IGNORED` everywhere else.
-    """
-
-    ids: Int[Tensor, "batch tokens"]
-    labels: Int[Tensor, "batch tokens"]
-
-
-@dataclass(frozen=True)
 class MaskedTokens:
     """Chooses tokens and masks them.
 
@@ -60,8 +47,10 @@ class MaskedTokens:
         if not 0 < self.p <= 1:
             raise ValueError(f"p, the probability of masking a token, must be above 0 and at most 1, not {self.p}")
 
-    def corrupt(self, ids: Int[Tensor, "batch tokens"], generator: Generator | None = None) -> Corrupted:
-        """Choose tokens and mask them; `ids` stay as they are.
+    def corrupt(
+        self, ids: Int[Tensor, "batch tokens"], generator: Generator | None = None
+    ) -> tuple[Int[Tensor, "batch tokens"], Int[Tensor, "batch tokens"]]:
+        """Choose tokens and mask them, as `mask_words` does; `ids` stay as they are.
 
         Args:
             ids: the tokens.
@@ -70,7 +59,7 @@ class MaskedTokens:
         special = torch.isin(ids, torch.tensor(self.special_ids, device=ids.device))
         chance, fate = _uniform(ids, generator), _uniform(ids, generator)
         anything = torch.randint(self.vocab_size, ids.shape, generator=generator, device=ids.device)
-        return Corrupted(*mask_words(ids, special, chance, fate, anything, self.mask_id, self.p))
+        return mask_words(ids, special, chance, fate, anything, self.mask_id, self.p)
 
     def loss(self, model: MaskedLanguageModel, batch: LabelledBatch) -> Tensor:
         """The mean negative log-likelihood, in nats, of the masked tokens, which are drawn again in every call.
@@ -80,8 +69,8 @@ class MaskedTokens:
         Raises:
             ValueError: no token was chosen: the batch is too small to learn from, or all its tokens are special.
         """
-        corrupted = self.corrupt(batch.ids)
-        return head_loss(model, LabelledBatch(corrupted.ids, batch.segments, batch.mask, corrupted.labels))
+        ids, labels = self.corrupt(batch.ids)
+        return head_loss(model, LabelledBatch(ids, batch.segments, batch.mask, labels))
 
 
 def mask_words(

@@ -36,16 +36,11 @@ def read_text(path: Path | str) -> str:
     return text
 
 
-def read_pairs(path: Path | str, columns: tuple[int, int] = (0, 1)) -> list[SentencePair]:
+def read_pairs(path: Path | str) -> list[SentencePair]:
     """Sentence pairs from a file with one pair per line and tabs between its columns.
 
-    Further columns (attributions, scores), empty lines and lines that begin with # are skipped. A file from
-    manythings.org has its sentences in the first two columns; one from tatoeba.org has numbers before them, and
-    is read with `columns=(1, 3)`.
-
-    Args:
-        path: the file.
-        columns: which columns hold the source and the target, counted from 0.
+    Further columns (attributions, scores), empty lines and lines that begin with # are skipped, as a file from
+    manythings.org needs it.
 
     Raises:
         ValueError: a line has too few columns, a sentence is empty, or there is no pair at all.
@@ -56,12 +51,12 @@ def read_pairs(path: Path | str, columns: tuple[int, int] = (0, 1)) -> list[Sent
         if not line.strip() or line.startswith("#"):
             continue
         cells = [cell.strip() for cell in line.split("\t")]
-        if len(cells) <= max(columns):
+        if len(cells) < 2:
             raise ValueError(
-                f"{path}, line {number}: expected at least {max(columns) + 1} columns with tabs between them, "
+                f"{path}, line {number}: expected at least 2 columns with tabs between them, "
                 f"got {len(cells)}: {line[:60]!r}"
             )
-        pair = SentencePair(cells[columns[0]], cells[columns[1]])
+        pair = SentencePair(cells[0], cells[1])
         if not (pair.source and pair.target):
             raise ValueError(f"{path}, line {number}: a sentence is empty: {line[:60]!r}")
         pairs.append(pair)

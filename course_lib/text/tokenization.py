@@ -69,7 +69,10 @@ class WordVocabulary:
         Raises:
             ValueError: there is no word with one of these ids.
         """
-        return " ".join(self.words[i] for i in visible_ids(ids, len(self), stop=stop))
+        check_ids(ids, len(self))
+        if stop:
+            ids = [i for i in before_end(ids, {END_ID}) if i not in (START_ID, PADDING_ID)]
+        return " ".join(self.words[i] for i in ids)
 
 
 @dataclass(frozen=True)
@@ -189,18 +192,6 @@ def check_ids(ids: Sequence[int], size: int) -> None:
     for i in ids:
         if not 0 <= i < size:
             raise ValueError(f"id {i} is outside the vocabulary: expected 0 to {size - 1}")
-
-
-def visible_ids(ids: Sequence[int], size: int, *, stop: bool = True) -> list[int]:
-    """The ids that a reader should see: those up to the first <e>, without <s> and padding; `stop=False`, all.
-
-    Raises:
-        ValueError: one is outside a vocabulary of this size.
-    """
-    check_ids(ids, size)
-    if not stop:
-        return list(ids)
-    return [i for i in before_end(ids, {END_ID}) if i not in (START_ID, PADDING_ID)]
 
 
 def before_end(ids: Iterable[int], ends: Collection[int]) -> list[int]:

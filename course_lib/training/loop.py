@@ -67,8 +67,7 @@ class TrainingConfig:
             (Loshchilov and Hutter, 2019); biases and norms are left alone.
         betas: Adam's; the paper's by default.
         epsilon: Adam's; the paper's by default.
-        optimizer: "adamw"; "muon" for the matrices of the blocks, with AdamW for the rest; or "sgd".
-        momentum: Muon's and SGD's.
+        optimizer: "adamw"; or "muon" for the matrices of the blocks, with AdamW for the rest.
         recompute: keep only the inputs of the model's blocks, and compute what is in them again for the gradients
             (activation checkpointing): less memory, a third more time.
         graphs: on a GPU, launch each step as one CUDA graph (`training.cuda_graphs`): several times as fast for a small
@@ -88,7 +87,6 @@ class TrainingConfig:
     precision: Precision = "auto"
     seed: int = 0
     optimizer: OptimizerName = "adamw"
-    momentum: float = 0.95
     recompute: bool = False
     graphs: bool = False
 
@@ -102,7 +100,7 @@ class TrainingConfig:
         if not self.clip > 0:  # neither is NaN
             raise ValueError(f"clip must be above 0, got {self.clip}; math.inf never clips")
         check_not_negative(weight_decay=self.weight_decay, epsilon=self.epsilon)
-        check_probability(**{f"betas[{i}]": beta for i, beta in enumerate(self.betas)}, momentum=self.momentum)
+        check_probability(**{f"betas[{i}]": beta for i, beta in enumerate(self.betas)})
         check_one_of(Precision, precision=self.precision)
         check_one_of(OptimizerName, optimizer=self.optimizer)
         self.require_possible(self.precision)
@@ -301,7 +299,6 @@ class _Run(Generic[M, B]):
             weight_decay=config.weight_decay,
             betas=config.betas,
             epsilon=config.epsilon,
-            momentum=config.momentum,
         )
         self.recorded: RecordedGradients | None = None
         if config.graphs and world.size == 1 and world.device.type == "cuda":

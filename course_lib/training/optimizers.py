@@ -1,4 +1,4 @@
-"""Optimizers: AdamW, Muon for the matrices of the blocks, or plain gradient descent with momentum; moved as one.
+"""Optimizers: AdamW, or Muon for the matrices of the blocks with AdamW for all others; moved as one.
 
 Loshchilov and Hutter (2019), "Decoupled Weight Decay Regularization" (AdamW); Jordan et al. (2024), "Muon: An optimizer
 for hidden layers in neural networks", and Liu et al. (2025), "Muon is Scalable for LLM Training", whose scaling gives
@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from course_lib.ground.modules import blocks_of
 
-OptimizerName = Literal["adamw", "muon", "sgd"]
+OptimizerName = Literal["adamw", "muon"]
 
 
 class Optimizers:
@@ -84,23 +84,19 @@ def make_optimizers(
     weight_decay: float,
     betas: tuple[float, float],
     epsilon: float,
-    momentum: float,
 ) -> Optimizers:
     """The optimizer of that name, for all weights of the model that are not frozen.
 
     Args:
-        name: "adamw"; "muon" for the matrices of the blocks and AdamW for all others; or "sgd".
+        name: "adamw"; or "muon" for the matrices of the blocks and AdamW for all others.
         model: on its device already.
         weight_decay: of matrices; biases and norms are left alone.
         betas, epsilon: AdamW's.
-        momentum: Muon's and SGD's.
 
     Raises:
         ValueError: Muon is to move a model without blocks.
     """
     weights = [weight for weight in model.parameters() if weight.requires_grad]
-    if name == "sgd":
-        return Optimizers(torch.optim.SGD(_with_decay(weights, weight_decay), lr=0.0, momentum=momentum, nesterov=True))
     if name == "adamw":
         return Optimizers(_adamw(weights, weight_decay, betas, epsilon))
     in_blocks = {weight for block in blocks_of(model) for weight in block.parameters()}
@@ -108,22 +104,16 @@ def make_optimizers(
     if not matrices:
         raise ValueError("muon moves the matrices of a model's blocks, and this one has none; choose 'adamw'")
     others = [weight for weight in weights if weight not in in_blocks or weight.dim() != 2]
-    muon = torch.optim.Muon(
-        matrices, lr=0.0, weight_decay=weight_decay, momentum=momentum, adjust_lr_fn="match_rms_adamw"
-    )
+    muon = torch.optim.Muon(matrices, lr=0.0, weight_decay=weight_decay, adjust_lr_fn="match_rms_adamw")
     return Optimizers(muon, _adamw(others, weight_decay, betas, epsilon)) if others else Optimizers(muon)
 
 
 def _adamw(
     weights: Sequence[Tensor], weight_decay: float, betas: tuple[float, float], epsilon: float
 ) -> torch.optim.AdamW:
-    """AdamW in one pass over all weights (fused)."""
-    return torch.optim.AdamW(_with_decay(weights, weight_decay), betas=betas, eps=epsilon, fused=True)
-
-
-def _with_decay(weights: Sequence[Tensor], weight_decay: float) -> list[dict[str, Any]]:
-    """Decay for matrices only."""
-    return [
+    """AdamW in one pass over all weights (fused), with decay for matrices only."""
+    groups: list[dict[str, Any]] = [
         {"params": [weight for weight in weights if weight.dim() >= 2], "weight_decay": weight_decay},
         {"params": [weight for weight in weights if weight.dim() < 2], "weight_decay": 0.0},
     ]
+    return torch.optim.AdamW(groups, betas=betas, eps=epsilon, fused=True)

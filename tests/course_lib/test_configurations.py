@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
-from course_lib.bags import BagOfEmbeddingsConfig
 from course_lib.blocks import BlockConfig
 from course_lib.configurations import BERTConfig, GPTConfig, TransformerConfig
-from course_lib.recurrent import RecurrentConfig
 
 
 def test_gpt2_is_as_wide_and_deep_as_its_report_says() -> None:
@@ -39,43 +35,6 @@ def test_the_papers_are_as_its_table_3_says() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "match"),
-    [
-        ({"vocab_size": 0}, "vocab_size must be at least 1, not 0"),
-        ({"context_length": 0}, "context_length must be at least 1, not 0"),
-        ({"layers": 0}, "layers must be at least 1, not 0"),
-        ({"d_model": 0}, "d_model must be at least 1, not 0"),
-        ({"d_ff": 0}, "d_ff must be at least 1, not 0"),
-        ({"dropout": 1.0}, "dropout must be at least 0 and below 1, not 1.0"),
-        ({"attention_dropout": -0.1}, "attention_dropout must be at least 0 and below 1, not -0.1"),
-        ({"activation": "tanh"}, "must be one of relu, gelu, gelu_tanh, silu, not 'tanh'"),
-        ({"heads": 5}, "multiple of the number of heads, not 768 for 5 heads"),
-    ],
-)
-def test_impossible_sizes(settings: dict[str, object], match: str) -> None:
-    with pytest.raises(ValueError, match=match):
-        dataclasses.replace(GPTConfig.gpt2(), **settings)
-
-
-@pytest.mark.parametrize("config", [RecurrentConfig(11), BagOfEmbeddingsConfig(11)])
-class TestBaselines:
-    def test_without_a_state(self, config: Any) -> None:
-        with pytest.raises(ValueError, match="d_model must be at least 1, not 0"):
-            dataclasses.replace(config, d_model=0)
-
-    @pytest.mark.parametrize("share", [1.0, -0.5])
-    def test_an_impossible_share_to_drop(self, config: Any, share: float) -> None:
-        with pytest.raises(ValueError, match=f"dropout must be at least 0 and below 1, not {share}"):
-            dataclasses.replace(config, dropout=share)
-
-
-@pytest.mark.parametrize("make", [RecurrentConfig, BagOfEmbeddingsConfig])
-def test_a_baseline_without_tokens(make: Callable[[int], object]) -> None:
-    with pytest.raises(ValueError, match="vocab_size must be at least 1, not 0"):
-        make(0)
-
-
-@pytest.mark.parametrize(
     ("make", "match"),
     [
         (lambda: GPTConfig(11, end_id=11), "end_id must be from 0 to 10, the vocabulary's last, not 11"),
@@ -93,10 +52,3 @@ def test_special_tokens_outside_the_vocabulary(make: Callable[[], object], match
 def test_the_vocabularys_last_token_may_be_special() -> None:
     assert GPTConfig(11, end_id=10, padding_id=0).end_id == 10
     assert TransformerConfig(11, 13, start_id=12, end_id=12, padding_id=10).start_id == 12
-
-
-def test_shared_embeddings_of_two_vocabularies() -> None:
-    with pytest.raises(ValueError, match="need one vocabulary, not 11 and 13 tokens"):
-        TransformerConfig(11, 13, shared_embeddings=True)
-    with pytest.raises(ValueError, match="target_vocab_size must be at least 1, not 0"):
-        TransformerConfig(11, 0)

@@ -248,19 +248,6 @@ class TestIds:
             with pytest.raises(ValueError, match=f"from 0 to {vocab_size - 1}, .* but there is a {wrong}$"):
                 call(torch.tensor([[0, wrong], [1, 0]]))
 
-    def test_no_whole_numbers(self, call: Callable[[Tensor], object], vocab_size: int) -> None:
-        with pytest.raises(TypeError, match="must be whole numbers .*, not torch.float32"):
-            call(torch.ones(2, 2))
-
-    def test_no_batch(self, call: Callable[[Tensor], object], vocab_size: int) -> None:
-        with pytest.raises(ValueError, match=r"must be \[batch, tokens\], not \[2\]"):
-            call(torch.tensor([1, 0]))
-
-    @pytest.mark.parametrize("shape", [(0, 3), (2, 0)])
-    def test_no_tokens(self, call: Callable[[Tensor], object], vocab_size: int, shape: tuple[int, int]) -> None:
-        with pytest.raises(ValueError, match="has no tokens"):
-            call(torch.empty(shape, dtype=torch.long))
-
 
 class TestRefusals:
     def test_more_tokens_than_positions(self) -> None:
@@ -268,21 +255,6 @@ class TestRefusals:
         for model in (GPT(GPT_SIZES), BERT(BERT_SIZES)):
             with pytest.raises(ValueError, match="17 .*16"):
                 model(long)
-
-    @pytest.mark.parametrize("model", [GPT(GPT_SIZES), BERT(BERT_SIZES)])
-    def test_masks_of_another_kind(self, model: nn.Module) -> None:
-        with pytest.raises(TypeError, match="must be boolean .* not torch.float32"):
-            model(IDS, mask=torch.ones(2, 4))
-        with pytest.raises(ValueError, match=r"must be \[2, 4\] as ids are, not \[2, 3\]"):
-            model(IDS, mask=torch.ones(2, 3, dtype=torch.bool))
-
-    def test_segments_of_another_shape(self) -> None:
-        with pytest.raises(ValueError, match=r"segments must be \[2, 4\] as ids are, not \[2, 3\]"):
-            BERT(BERT_SIZES)(IDS, segments=torch.zeros(2, 3, dtype=torch.long))
-
-    def test_not_as_many_targets_as_sources(self, model: Transformer) -> None:
-        with pytest.raises(ValueError, match="1 targets need as many sources, not 2"):
-            model(SOURCE, TARGET[:1])
 
     def test_a_full_cache_takes_nothing(self) -> None:
         gpt = GPT(GPT_SIZES).eval()
@@ -306,12 +278,6 @@ class TestRefusals:
         with pytest.raises(ValueError, match=message):
             deeper.decode(TARGET[:, :1], encoded, kv_cache)
         assert kv_cache.length == 0
-
-    def test_a_cache_without_room(self, model: Transformer) -> None:
-        with pytest.raises(ValueError, match="room for at least one token, not for -1"):
-            model.kv_cache(model.encode(SOURCE), -1)
-        with pytest.raises(ValueError, match="room for at least one token, not for 0"):
-            GPT(GPT_SIZES).kv_cache(2, 0)
 
 
 def test_shared_embeddings_are_one() -> None:

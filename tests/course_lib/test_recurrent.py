@@ -37,12 +37,6 @@ class TestEncoders:
         encoder.eval()
         assert torch.equal(encoder(IDS).pooled, encoder(IDS).pooled)
 
-    def test_refuse_what_bert_refuses(self, make: type[nn.Module]) -> None:
-        with pytest.raises(ValueError, match="from 0 to 11"):
-            make()(torch.tensor([[12]]))
-        with pytest.raises(TypeError, match="mask must be boolean"):
-            make()(IDS, mask=MASK.long())
-
 
 def test_a_bag_knows_no_order_a_recurrent_network_does() -> None:
     bag, recurrent = (make().eval() for make in ENCODERS.values())

@@ -22,7 +22,7 @@ from course_lib.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, Tra
 from course_lib.multihead import CrossAttention, MultiHeadAttention
 from course_lib.objectives.heads import GPTClassifier, MultipleChoice, SequenceClassifier, TokenClassifier, best_spans
 from course_lib.objectives.losses import cross_entropy
-from course_lib.positions import LearnedPositions, sinusoidal_encoding
+from course_lib.positions import LearnedPositions, shift_matrix, sinusoidal_encoding
 from course_lib.recurrent import RecurrentConfig, RecurrentEncoder
 from course_lib.text.batches import Windows, pad
 from course_lib.text.fast_subwords import SubwordVocabulary
@@ -85,6 +85,11 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: replace(TWO_LANGUAGES, encoder_layers=0), ValueError, "encoder_layers must be at least 1, not 0"),
     (lambda: replace(TWO_LANGUAGES, decoder_layers=1.5), TypeError, "decoder_layers must be a whole number"),
     (lambda: replace(TWO_LANGUAGES, target_vocab_size=0), ValueError, "target_vocab_size must be at least 1"),
+    (
+        lambda: replace(TWO_LANGUAGES, target_vocab_size=13, padding_id=12),
+        ValueError,
+        "padding_id must be from 0 to 10",
+    ),
     (lambda: replace(TWO_LANGUAGES, start_id=99), ValueError, "start_id must be from 0 to 10"),
     (
         lambda: replace(TWO_LANGUAGES, shared_embeddings=True, target_vocab_size=12),
@@ -108,6 +113,7 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: BlockConfig(8, 2, 12, norm_epsilon=math.inf), ValueError, "norm_epsilon must be at least 0 and finite"),
     (lambda: MultiHeadAttention(10, 3), ValueError, "not 10 for 3 heads"),
     (lambda: CrossAttention(8.0, 2), TypeError, "d_model must be a whole number"),  # type: ignore[arg-type]
+    (lambda: shift_matrix(1, 7), ValueError, "sinusoidal positions need an even d_model, not 7"),
     (lambda: sinusoidal_encoding(4, 7), ValueError, "sinusoidal positions need an even d_model, not 7"),
     # what a model reads
     (lambda: gpt(IDS, documents=IDS[:, :2]), ValueError, r"documents must be \[1, 3\] as ids are, not \[1, 2\]"),
@@ -133,6 +139,7 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: bert(IDS, mask=MASK.long()), TypeError, "mask must be boolean"),
     (lambda: bert(IDS, segments=IDS), ValueError, "segments must be from 0 to 1"),
     (lambda: bert(IDS, segments=IDS[:, :2] * 0), ValueError, r"segments must be \[1, 3\] as ids are"),
+    (lambda: bert(IDS, mask=MASK[:, :2]), ValueError, r"mask must be \[1, 3\] as ids are, not \[1, 2\]"),
     (lambda: bert([4, 5]), TypeError, "ids must be a tensor"),
     (lambda: RecurrentEncoder(RecurrentConfig(11, 8))(IDS + 9), ValueError, "ids must be from 0 to 10"),
     (lambda: RecurrentConfig(11, 8, layers=0), ValueError, "layers must be at least 1"),
@@ -244,6 +251,11 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: PackedTexts([], 4, 1), ValueError, "nothing to train on: the data is empty"),
     (lambda: PackedTexts([IDS[0]], 4, 0), ValueError, "batch_size must be at least 1, not 0"),
     (lambda: PackedTexts([IDS[0]], 1, 1), ValueError, "text 0 has 3 tokens, but a row of 1 takes texts of 2 to 2"),
+    (
+        lambda: PackedTexts([IDS[0], IDS[0, :1]], 4, 1),
+        ValueError,
+        "text 1 has 1 tokens, but a row of 4 takes texts of 2",
+    ),
     (lambda: PackedTexts([IDS[0]], 4, 1).batch([]), ValueError, "a batch needs at least one text, got none"),
     # training
     (lambda: constant_schedule(-0.1), ValueError, "rate must be at least 0 and finite, not -0.1"),
@@ -252,6 +264,8 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: paper_schedule(8)(0), ValueError, "count from 1: there is no step 0"),
     (lambda: inverse_root_schedule(math.inf, 3), ValueError, "peak must be at least 0 and finite"),
     (lambda: inverse_root_schedule(0.1, 0), ValueError, "the warm-up must have at least 1 step"),
+    (lambda: paper_schedule(8, 0), ValueError, "the warm-up must have at least 1 step, got 0"),
+    (lambda: cosine_schedule(0.1, 9, 3), ValueError, "at most the 3 steps of the training, got 9"),
     (lambda: linear_schedule(0.1, 9, 3), ValueError, "at most the 3 steps of the training, got 9"),
     (lambda: cosine_schedule(0.1, 1, 3, least=-1), ValueError, "least must be at least 0 and finite"),
     (lambda: replace(CONFIG, steps=0), ValueError, "steps must be at least 1, not 0"),
@@ -266,7 +280,9 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
         ValueError,
         "workers must be at least 0, not -1",
     ),
+    (lambda: Validation([], every=1, patience=0), ValueError, "every and patience must be at least 1"),  # type: ignore[arg-type]
     (lambda: Validation([], every=0), ValueError, "every and patience must be at least 1"),  # type: ignore[arg-type]
+    (lambda: Checkpoints(Path("none"), keep=0), ValueError, "every and keep must be at least 1"),
     (lambda: Checkpoints(Path("none"), every=0), ValueError, "every and keep must be at least 1"),
     (lambda: add_lora(gpt, targets="W_o"), TypeError, "put it in a list"),
     (lambda: add_lora(gpt, targets=[]), ValueError, "nothing in targets; the model's linear layers are W_1, W_2, W_o"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 import torch
 from torch import nn
 from torch.testing import assert_close
@@ -72,12 +71,3 @@ def test_biases_are_where_they_are_asked_for() -> None:
 def test_keys_and_values_made_in_advance() -> None:
     attention, memory = GroupedQueryAttention(12, 4, 2), torch.randn(2, 7, 12)
     assert_close(attention(X, attention.keys_and_values(memory)).out, attention(X, memory).out)
-
-
-@pytest.mark.parametrize(
-    ("groups", "said"),
-    [(4, "heads must be a multiple of key_value_heads, not 6 for 4"), (0, "key_value_heads must be at least 1, not 0")],
-)
-def test_heads_that_cannot_share_are_refused(groups: int, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        GroupedQueryAttention(12, 6, groups)

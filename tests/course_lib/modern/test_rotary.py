@@ -11,6 +11,7 @@ from torch.testing import assert_close
 from transformers import LlamaConfig
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
+from course_lib.configurations import RotaryConfig
 from course_lib.modern.rotary import (
     RotaryPositions,
     interpolated,
@@ -25,7 +26,7 @@ from course_lib.positions import shift_matrix
 
 def turned(x: Tensor, positions: Tensor, **how: Any) -> Tensor:
     """Queries [batch, heads, tokens, d_head], turned by the positions of their tokens."""
-    out: Tensor = RotaryPositions(x.shape[-1], **how)(positions, int(positions.max()) + 1)(x)
+    out: Tensor = RotaryPositions(x.shape[-1], RotaryConfig(**how))(positions, int(positions.max()) + 1)(x)
     return out
 
 
@@ -67,13 +68,13 @@ def test_texts_may_have_positions_of_their_own() -> None:
 
 
 def test_half_precision_keeps_far_tokens_apart() -> None:
-    rotary = RotaryPositions(8).half()
+    rotary = RotaryPositions(8, RotaryConfig()).half()
     near, far = (rotary(torch.tensor([position]), 5002)(torch.ones(1, 1, 1, 8)) for position in (5000, 5001))
     assert not torch.equal(near, far)
 
 
 def test_training_after_reading_without_gradients() -> None:
-    rotary, x = RotaryPositions(8), torch.randn(1, 1, 3, 8, requires_grad=True)
+    rotary, x = RotaryPositions(8, RotaryConfig()), torch.randn(1, 1, 3, 8, requires_grad=True)
     with torch.inference_mode():
         rotary(torch.arange(3), 3)
     rotary(torch.arange(3), 3)(x).sum().backward()
@@ -102,11 +103,6 @@ def test_compiled_it_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_half_precision_turns_in_single() -> None:
     x, positions = torch.randn(1, 1, 4, 8, dtype=torch.bfloat16), torch.tensor([0, 3, 200, 4000])
     assert_close(turned(x, positions), turned(x.float(), positions).bfloat16(), atol=0, rtol=0)
-
-
-def test_an_odd_length_is_refused() -> None:
-    with pytest.raises(ValueError, match="d_head must be even, not 7"):
-        rotary_frequencies(7)
 
 
 class TestLongerTexts:

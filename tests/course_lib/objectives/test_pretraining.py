@@ -38,16 +38,16 @@ def generator() -> torch.Generator:
 
 class TestMaskedWords:
     def test_chooses_its_share_of_the_tokens(self) -> None:
-        labels = WORDS.corrupt(many_ids(), generator()).labels
+        labels = WORDS.corrupt(many_ids(), generator())[1]
         assert (labels != IGNORED).float().mean().item() == pytest.approx(0.15, abs=0.005)
 
     def test_hides_most_replaces_some_and_leaves_some(self) -> None:
         ids = many_ids()
-        corrupted = WORDS.corrupt(ids, generator())
-        chosen = corrupted.labels != IGNORED
-        assert torch.equal(corrupted.labels[chosen], ids[chosen])
-        assert torch.equal(corrupted.ids[~chosen], ids[~chosen])
-        shown = corrupted.ids[chosen]
+        read, labels = WORDS.corrupt(ids, generator())
+        chosen = labels != IGNORED
+        assert torch.equal(labels[chosen], ids[chosen])
+        assert torch.equal(read[~chosen], ids[~chosen])
+        shown = read[chosen]
         hidden, same = shown == MASK_ID, shown == ids[chosen]
         assert hidden.float().mean().item() == pytest.approx(0.8, abs=0.01)
         assert same.float().mean().item() == pytest.approx(0.1, abs=0.01)
@@ -58,16 +58,16 @@ class TestMaskedWords:
 
     def test_special_tokens_are_never_chosen(self) -> None:
         ids = torch.tensor([[1, 7, 2, 0, 0]]).repeat(1000, 1)
-        labels = WORDS.corrupt(ids, generator()).labels
+        _, labels = WORDS.corrupt(ids, generator())
         assert (labels[:, [0, 2, 3, 4]] == IGNORED).all()
         assert (labels[:, 1] != IGNORED).any()
 
     def test_the_generator_decides_and_the_input_stays(self) -> None:
         ids = many_ids()
         before = ids.clone()
-        first, again = WORDS.corrupt(ids, generator()), WORDS.corrupt(ids, generator())
-        assert torch.equal(first.ids, again.ids)
-        assert not torch.equal(first.ids, WORDS.corrupt(ids, torch.Generator().manual_seed(5)).ids)
+        first, again, other = (WORDS.corrupt(ids, torch.Generator().manual_seed(seed))[0] for seed in (0, 0, 5))
+        assert torch.equal(first, again)
+        assert not torch.equal(first, other)
         assert torch.equal(ids, before)
 
     def test_the_loss_is_that_of_the_hidden_tokens(self) -> None:
@@ -79,10 +79,10 @@ class TestMaskedWords:
         torch.manual_seed(7)
         loss = WORDS.loss(model, batch)
         torch.manual_seed(7)
-        corrupted = WORDS.corrupt(ids)
-        log_p = model(corrupted.ids).log_softmax(dim=-1)
-        chosen = corrupted.labels != IGNORED
-        expected = -log_p[chosen].gather(1, corrupted.labels[chosen].unsqueeze(1)).mean()
+        read, labels = WORDS.corrupt(ids)
+        log_p = model(read).log_softmax(dim=-1)
+        chosen = labels != IGNORED
+        expected = -log_p[chosen].gather(1, labels[chosen].unsqueeze(1)).mean()
         assert_close(loss, expected)
 
     def test_a_batch_without_a_chosen_token_is_refused(self) -> None:
@@ -145,8 +145,8 @@ def test_the_loss_of_pre_training_is_the_sum_of_both() -> None:
 class TestExpectedCounts:
     def test_they_are_what_is_drawn_on_the_average(self) -> None:
         ids = many_ids()
-        corrupted = WORDS.corrupt(ids, generator())
-        shown, asked = corrupted.ids, corrupted.labels != IGNORED
+        shown, labels = WORDS.corrupt(ids, generator())
+        asked = labels != IGNORED
         hidden = (shown == MASK_ID) & asked
         stays = (shown == ids) & asked
         drawn = [int(each.sum()) for each in (hidden, asked & ~hidden & ~stays, stays)]

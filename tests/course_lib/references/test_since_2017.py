@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.testing import assert_close
 
+from course_lib.configurations import RotaryConfig
 from course_lib.models import GPT, GPTConfig
 from course_lib.modern.rotary import RotaryPositions
 from course_lib.modern.swiglu import GatedFeedForward
@@ -39,7 +40,7 @@ def test_pre_norm_reads_normalised_and_adds_to_what_was_there() -> None:
 def test_turned_by_place_is_the_librarys_rotation() -> None:
     q = torch.randn(2, 3, 7, 8)
     positions = torch.arange(4, 11)
-    turned = RotaryPositions(8, 500.0)(positions, 11)(q)
+    turned = RotaryPositions(8, RotaryConfig(500.0))(positions, 11)(q)
     assert_close(turned_by_place(q, positions, 500.0), turned)
 
 

@@ -63,10 +63,6 @@ class TestBytePairs:
         loaded = SubwordVocabulary.load(tmp_path / "tokenizer.json")
         assert [loaded.encode(text) for text in TEXTS + HARD] == self.WORDS.encode_all(TEXTS + HARD)
 
-    def test_there_must_be_words(self) -> None:
-        with pytest.raises(ValueError, match="the texts have no words"):
-            SubwordVocabulary.train_bpe([" ", ""], 10)
-
     def test_ids_outside_are_refused(self) -> None:
         for ask in (self.WORDS.decode, self.WORDS.tokens):
             with pytest.raises(ValueError, match="id 60 is outside the vocabulary: expected 0 to 59"):
@@ -123,11 +119,6 @@ class TestByteLevelBytePairs:
 
     def test_bytes_and_the_end_are_always_there(self) -> None:
         assert len(SubwordVocabulary.train_byte_bpe(["the cat"], 1)) == 257
-
-    def test_there_must_be_words(self) -> None:
-        for texts in ([" ", ""], [GPT2_END]):
-            with pytest.raises(ValueError, match="the texts have no words"):
-                SubwordVocabulary.train_byte_bpe(texts, 300)
 
 
 class TestWordPiece:

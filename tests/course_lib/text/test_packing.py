@@ -113,12 +113,6 @@ class TestPack:
         assert all(one + other > length for one, other in zip(sums, sums[1:], strict=False))
 
 
-@pytest.mark.parametrize(("tokens", "number"), [(1, 1), (66, 1), (0, 1)])
-def test_a_text_that_fits_no_row_is_refused(tokens: int, number: int) -> None:
-    with pytest.raises(ValueError, match=f"text {number} has {tokens} tokens, but a row of 64 takes texts of 2 to 65"):
-        PackedTexts([TEXTS[0], torch.zeros(tokens, dtype=torch.long)], 64, 8)
-
-
 def test_a_text_that_just_fills_a_row_stands_alone() -> None:
     data = PackedTexts([torch.arange(1, 66), torch.tensor([1, 2])], 64, 8)
     assert len(data.batch([0, 1]).ids) == 2

@@ -50,9 +50,6 @@ class TestPairs:
         text = "# a comment\nGo.\tGeh.\tCC-BY 2.0 (France) Attribution\n\nHi.\tHallo!\r\n"
         assert read_pairs(written(tmp_path, text)) == [SentencePair("Go.", "Geh."), SentencePair("Hi.", "Hallo!")]
 
-    def test_columns_can_be_chosen(self, tmp_path: Path) -> None:
-        assert read_pairs(written(tmp_path, "1276\tGo.\t7\tGeh.\n"), columns=(1, 3)) == [SentencePair("Go.", "Geh.")]
-
     def test_unicode_line_separators_stay_within_a_sentence(self, tmp_path: Path) -> None:
         assert read_pairs(written(tmp_path, "a\u2028b\tc\x0bd\n")) == [SentencePair("a\u2028b", "c\x0bd")]
 

@@ -45,15 +45,15 @@ def test_its_vocabulary_fits(vocabulary: SubwordVocabulary) -> None:
 
 def test_it_guesses_masked_words_far_above_chance(vocabulary: SubwordVocabulary, batch: LabelledBatch) -> None:
     special = tuple(map(vocabulary.id, BERT_SPECIAL))
-    hidden = MaskedTokens(len(vocabulary), vocabulary.id("[MASK]"), special).corrupt(
+    ids, labels = MaskedTokens(len(vocabulary), vocabulary.id("[MASK]"), special).corrupt(
         batch.ids, torch.Generator().manual_seed(0)
     )
     with torch.no_grad():
-        guessed = MaskedLanguageModel.from_pretrained(SMALL_BERT)(
-            hidden.ids, segments=batch.segments, mask=batch.mask
-        ).argmax(dim=-1)
-    asked = hidden.labels != IGNORED
-    right = (guessed == hidden.labels)[asked].float().mean().item()
+        guessed = MaskedLanguageModel.from_pretrained(SMALL_BERT)(ids, segments=batch.segments, mask=batch.mask).argmax(
+            dim=-1
+        )
+    asked = labels != IGNORED
+    right = (guessed == labels)[asked].float().mean().item()
     words = batch.ids[batch.mask & (batch.ids >= len(special))]
     assert right > 0.4
     assert right > 2 * (words == words.mode().values).float().mean().item(), "always saying the most frequent piece"

@@ -136,11 +136,6 @@ class TestFolder:
         assert [path.name for path in checkpoints.files()] == ["step-00000007.pt"]
         assert len(list(tmp_path.iterdir())) == 4
 
-    @pytest.mark.parametrize("wrong", [{"every": 0}, {"keep": 0}])
-    def test_numbers_must_be_positive(self, tmp_path: Path, wrong: dict[str, int]) -> None:
-        with pytest.raises(ValueError, match="at least 1"):
-            Checkpoints(tmp_path, **wrong)
-
 
 class TestInTheBackground:
     def test_what_is_saved_is_what_it_was_when_asked_for(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

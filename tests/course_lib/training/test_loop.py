@@ -596,24 +596,3 @@ class TestBadInput:
         only_starts = LengthBuckets([(torch.tensor([5]), torch.tensor([1]))], lambda pair: (2,), 9, collate)
         with pytest.raises(ValueError, match="step 1 have nothing to predict"):
             train(model(), only_starts, translation_loss, config(1), "cpu")
-
-    @pytest.mark.parametrize(
-        "wrong",
-        [
-            {"steps": 0},
-            {"accumulate": 0},
-            {"clip": 0},
-            {"clip": math.nan},
-            {"weight_decay": -0.1},
-            {"weight_decay": math.nan},
-            {"precision": "float16"},
-        ],
-    )
-    def test_settings(self, wrong: dict[str, Any]) -> None:
-        with pytest.raises(ValueError, match="must be"):
-            config(**{"steps": 1, **wrong})
-
-    @pytest.mark.parametrize("wrong", [{"every": 0}, {"every": 1, "patience": 0}])
-    def test_validation(self, wrong: dict[str, int]) -> None:
-        with pytest.raises(ValueError, match="at least 1"):
-            Validation(ALL_AT_ONCE, **wrong)

@@ -51,15 +51,3 @@ def test_behind_the_last_step_the_rate_stays_what_it_was_or_nothing() -> None:
 
 def test_the_constant_one_is_constant() -> None:
     assert {constant_schedule(0.3)(step) for step in (1, 10, 10_000)} == {0.3}
-
-
-@pytest.mark.parametrize("warmup", [0, 101])
-def test_an_impossible_warm_up_is_refused(warmup: int) -> None:
-    for schedule in (linear_schedule, cosine_schedule):
-        with pytest.raises(ValueError, match=f"at least 1 step and at most the 100 steps .* got {warmup}"):
-            schedule(1.0, warmup, 100)
-
-
-def test_the_papers_needs_a_warm_up() -> None:
-    with pytest.raises(ValueError, match="at least 1 step, got 0"):
-        paper_schedule(512, 0)

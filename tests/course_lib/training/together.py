@@ -26,13 +26,7 @@ Told = dict[str, Any]
 WAYS: dict[str, dict[str, Any]] = {
     "accumulated": {"accumulate": 2},
     "muon": {"optimizer": "muon"},
-    "in every way": {
-        "accumulate": 2,
-        "recompute": True,
-        "weight_decay": 0.1,
-        "optimizer": "sgd",
-        "momentum": 0.5,
-    },
+    "in every way": {"accumulate": 2, "recompute": True, "weight_decay": 0.1},
 }
 """How a GPT learns."""
 
