@@ -62,14 +62,9 @@ class NounPhrase:
 
     @property
     def english_determiner(self) -> str:
-        """The determiner's form for this number; empty where there is no article.
-
-        Raises:
-            ValueError: English has no such form, as of *a* in the plural.
-        """
+        """The determiner's form for this number; empty where there is no article."""
         form = self.determiner.plural if self.plural else self.determiner.singular
-        if form is None:
-            raise ValueError(f"English has no {'plural' if self.plural else 'singular'} of {self.determiner}")
+        assert form is not None, "as of *a* in the plural"
         return form
 
     @property
@@ -113,13 +108,7 @@ class Pronoun:
         return [self.english]
 
     def in_german(self, case: GermanCase) -> list[str]:
-        """The word; there is only the nominative here.
-
-        Raises:
-            ValueError: another case.
-        """
-        if case != "nominative":
-            raise ValueError(f"a pronoun of this grammar is a subject, so there is no {case} of {self.german!r}")
+        """The word; in this grammar a pronoun is always the subject."""
         return [self.german]
 
 
@@ -176,8 +165,7 @@ class Clause:
             return []
         if self.preposition:
             return [self.preposition.german, *self.complement.in_german(self.preposition.case)]
-        if self.verb.object_case is None:
-            raise ValueError(f"{self.verb.english!r} takes no object")
+        assert self.verb.object_case is not None
         return self.complement.in_german(self.verb.object_case)
 
 

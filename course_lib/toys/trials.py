@@ -15,6 +15,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Generator, Tensor, nn
 
+from course_lib.text.tokenization import CharacterVocabulary
 from course_lib.training.progress import TrainingStep, progress_bar
 
 CONTEXT, BATCH = 64, 8
@@ -39,17 +40,15 @@ class CharacterText:
 
     @classmethod
     def of(cls, text: str) -> CharacterText:
-        """Count the characters, and cut the text in two."""
-        characters = "".join(sorted(set(text)))
-        id_of = {character: number for number, character in enumerate(characters)}
-        ids = torch.tensor([id_of[character] for character in text])
+        """Number the characters, and cut the text in two."""
+        vocabulary = CharacterVocabulary.from_text(text)
+        ids = torch.tensor(vocabulary.encode(text))
         end = len(ids) * 9 // 10
-        return cls(characters, ids[:end], ids[end:])
+        return cls(vocabulary.characters, ids[:end], ids[end:])
 
     def encode(self, text: str) -> Int[Tensor, " characters"]:
-        """Ids of a text; KeyError where a character is none of these."""
-        id_of = {character: number for number, character in enumerate(self.characters)}
-        return torch.tensor([id_of[character] for character in text])
+        """Ids of a text; ValueError where a character is none of these."""
+        return torch.tensor(CharacterVocabulary(self.characters).encode(text))
 
 
 def python_documentation() -> CharacterText:

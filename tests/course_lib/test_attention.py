@@ -17,8 +17,6 @@ from course_lib.attention import (
     contextual_embedding,
     dot_product_scores,
     dot_product_variance,
-    mask_scores,
-    scale_scores,
     scaled_dot_product_attention,
     softmax_jacobian,
     weighted_values,
@@ -79,17 +77,10 @@ class TestSteps:
         assert_close(steps.out, steps.alpha @ v)
         assert steps.out.shape == (2, 3, 5, 4)
 
-    def test_scale_takes_the_dimension_not_the_number_of_keys(self) -> None:
-        assert_close(scale_scores(torch.full((2, 3), 8.0), d_head=16), torch.full((2, 3), 2.0))
-
     def test_weights_survive_scores_that_overflow_exp(self) -> None:
         scaled = torch.tensor([[1000.0, 999.0, -1000.0]])
         e = math.e
         assert_close(attention_weights(scaled), torch.tensor([[e / (1 + e), 1 / (1 + e), 0.0]]))
-
-    def test_without_a_mask_the_scores_pass_unchanged(self) -> None:
-        scaled = torch.randn(2, 3)
-        assert mask_scores(scaled, None) is scaled
 
     @pytest.mark.parametrize("leading", [(), (2,), (2, 3), (2, 1, 3)])
     def test_any_leading_dimensions(self, leading: tuple[int, ...]) -> None:
@@ -175,11 +166,6 @@ class TestFullyMaskedRows:
         gradients = torch.autograd.grad(out.sum(), inputs)
         assert all(gradient.isfinite().all() for gradient in gradients)
         assert torch.equal(gradients[0][:, 1], torch.zeros_like(gradients[0][:, 1]))
-
-    def test_a_plain_softmax_would_be_nan(self) -> None:
-        scores = torch.full((1, 3), -math.inf)
-        assert torch.softmax(scores, dim=-1).isnan().all()
-        assert torch.equal(attention_weights(scores), torch.zeros(1, 3))
 
 
 class TestWhatDoesNotFit:

@@ -140,6 +140,8 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: bert(IDS, segments=IDS), ValueError, "segments must be from 0 to 1"),
     (lambda: bert(IDS, segments=IDS[:, :2] * 0), ValueError, r"segments must be \[1, 3\] as ids are"),
     (lambda: bert(IDS, mask=MASK[:, :2]), ValueError, r"mask must be \[1, 3\] as ids are, not \[1, 2\]"),
+    (lambda: bert(IDS + 9), ValueError, "ids must be from 0 to 10, the vocabulary's last, but there is a 15"),
+    (lambda: bert(IDS, segments=IDS * 0 - 1), ValueError, "segments must be from 0 to 1, .* but there is a -1"),
     (lambda: bert([4, 5]), TypeError, "ids must be a tensor"),
     (lambda: RecurrentEncoder(RecurrentConfig(11, 8))(IDS + 9), ValueError, "ids must be from 0 to 10"),
     (lambda: RecurrentConfig(11, 8, layers=0), ValueError, "layers must be at least 1"),

@@ -9,7 +9,6 @@ import torch
 from torch import Tensor, nn
 
 from course_lib.blocks import Activation
-from course_lib.published import plans
 from course_lib.published.hub import PublishedModel
 from course_lib.published.marian import FIRST, LAST
 from course_lib.published.plans import (
@@ -115,9 +114,6 @@ class TestLoading:
     def test_a_plan_must_cover_the_model(self) -> None:
         with pytest.raises(ValueError, match=r"the plan and the model disagree about 1.bias, 1.weight"):
             load_weights(nn.Sequential(nn.Linear(3, 2), nn.Linear(2, 2)), PublishedModel("toy", {}, WEIGHTS), self.PLAN)
-
-    def test_shown_names_are_few(self) -> None:
-        assert plans._listed(["b", "a"]) == "a, b"
 
 
 class TestSaving:

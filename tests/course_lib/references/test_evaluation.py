@@ -61,8 +61,6 @@ class TestNgrams:
     def test_are_runs_of_words(self) -> None:
         assert ngrams(list("abab"), 2) == {("a", "b"): 2, ("b", "a"): 1}
         assert ngrams(["a"], 2) == {}
-        with pytest.raises(ValueError, match="at least 1 word, not 0"):
-            ngrams(["a"], 0)
 
     def test_are_clipped_to_the_reference_that_has_most(self) -> None:
         """Papineni et al. (2002), section 2.1, example 2: the precision is 2/7, not 7/7."""
@@ -70,10 +68,6 @@ class TestNgrams:
         references = [text.split() for text in ("the cat is on the mat", "there is a cat on the mat")]
         assert clipped_ngrams(hypothesis, references, 1) == (2, 7)
         assert clipped_ngrams(hypothesis, references, 2) == (0, 6)
-
-    def test_need_a_reference(self) -> None:
-        with pytest.raises(ValueError, match="at least one reference"):
-            clipped_ngrams(["a"], [], 1)
 
 
 SENTENCES = st.lists(st.sampled_from("abcd"), max_size=9)
@@ -96,8 +90,6 @@ class TestNgramPrecision:
 
     def test_a_sentence_without_ngrams_has_a_precision_of_0(self) -> None:
         assert micro_and_macro([0, 1], [0, 2]) == (0.5, 0.25)
-        with pytest.raises(ValueError, match="there are 1 and 2"):
-            micro_and_macro([0], [1, 2])
 
 
 class TestBLEU:
@@ -113,8 +105,6 @@ class TestBLEU:
             8 / 9 * mean
         )
         assert corpus_bleu([[(4, 8), (0, 8)]], [(8, [8])]) == 0.0
-        with pytest.raises(ValueError, match="no hypotheses"):
-            corpus_bleu([], [])
 
 
 class TestPairwiseAccuracy:
@@ -132,10 +122,6 @@ class TestPairwiseAccuracy:
         self, metric: list[float], people: list[float], tolerance: float, agreed: int
     ) -> None:
         assert pairwise_accuracy(metric, people, tolerance) == agreed / 3
-
-    def test_needs_a_pair(self) -> None:
-        with pytest.raises(ValueError, match="at least two"):
-            pairwise_accuracy([1.0], [1])
 
 
 class TestSeenBefore:
@@ -172,11 +158,3 @@ class TestWordErrorRate:
 
     def test_may_exceed_1(self) -> None:
         assert word_error_rate([["a", "b", "c"]], [["x"]]) == 3.0
-
-    def test_bad_input_is_refused(self) -> None:
-        with pytest.raises(ValueError, match="no hypotheses"):
-            word_error_rate([], [])
-        with pytest.raises(ValueError, match="there are 1 and 2"):
-            word_error_rate([["a"]], [["a"], ["b"]])
-        with pytest.raises(ValueError, match="references with words"):
-            word_error_rate([["a"]], [[]])

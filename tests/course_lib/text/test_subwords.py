@@ -11,14 +11,11 @@ from tokenizers import models
 
 from course_lib.text.fast_subwords import SubwordVocabulary
 from course_lib.text.subwords import (
-    count_pairs,
     decode_pieces,
     encode_pieces,
-    join,
     learn_merges,
     longest_pieces,
     marked_words,
-    most_frequent_pair,
     pair_scores,
     vocabulary_size,
 )
@@ -29,53 +26,11 @@ from course_lib.toys.grammar import toy_translation
 LOWEST = " ".join(["low"] * 5 + ["lower"] * 2 + ["newest"] * 6 + ["widest"] * 3)
 
 
-def test_words_carry_their_space() -> None:
-    assert marked_words(" die  Katze\n") == ["▁die", "▁Katze"]
-
-
-def test_a_mark_in_the_text_is_a_space() -> None:
-    assert marked_words("a▁b") == ["▁a", "▁b"]
-
-
-@pytest.mark.parametrize(
-    ("pieces", "merged"),
-    [
-        (("a", "b", "a", "b"), ("ab", "ab")),
-        (("b", "a"), ("b", "a")),
-        (("x", "a", "b"), ("x", "ab")),
-        ((), ()),
-    ],
-)
-def test_every_occurrence_is_joined(pieces: tuple[str, ...], merged: tuple[str, ...]) -> None:
-    assert join(pieces, ("a", "b")) == merged
-
-
-def test_overlapping_occurrences_are_joined_from_the_left() -> None:
-    assert join(("a", "a", "a"), ("a", "a")) == ("aa", "a")
-
-
-def test_pairs_are_counted_with_their_words() -> None:
-    assert count_pairs({("a", "b", "a"): 2, ("a", "b"): 3}) == {("a", "b"): 5, ("b", "a"): 2}
-
-
-def test_of_equally_frequent_pairs_the_smallest_ids_win() -> None:
-    ids = {"a": 4, "b": 5, "c": 6, "ab": 7}
-    assert most_frequent_pair({("ab", "c"): 2, ("b", "c"): 2, ("a", "a"): 1}, ids) == ("b", "c")
-    assert most_frequent_pair({("b", "c"): 2, ("b", "a"): 2}, ids) == ("b", "a")
-
-
 def test_merges_are_learned_without_changing_what_comes_in() -> None:
     words, ids = {("▁", "b", "a"): 2}, {"a": 0, "b": 1, "▁": 2}
     assert learn_merges(words, ids, merges=9) == [("b", "a"), ("▁", "ba")]
     assert words == {("▁", "b", "a"): 2}
     assert ids == {"a": 0, "b": 1, "▁": 2}
-
-
-def test_pieces_of_a_text_and_back() -> None:
-    merges = [("b", "a"), ("▁", "ba")]
-    assert encode_pieces("ba  bab", merges) == ["▁ba", "▁ba", "b"]
-    assert decode_pieces(["▁ba", "▁ba", "b"]) == "ba bab"
-    assert decode_pieces(["b", "▁ba"]) == "b ba"
 
 
 def test_gpt2_has_its_bytes_its_merges_and_one_special_token() -> None:
@@ -102,12 +57,6 @@ def alphabet(texts: list[str]) -> tuple[Counter[tuple[str, ...]], dict[str, int]
 )
 def test_pairs_learned_from_texts(texts: list[str], merges: int, learned: list[tuple[str, str]]) -> None:
     assert learn_merges(*alphabet(texts), merges) == learned
-
-
-def test_a_word_that_was_never_seen_has_pieces() -> None:
-    merges = learn_merges(*alphabet([LOWEST]), 4)
-    assert encode_pieces("lowest", merges) == ["▁lo", "w", "est"]
-    assert decode_pieces(encode_pieces("lowest löwer", merges)) == "lowest löwer"
 
 
 def assert_equals_the_library(texts: list[str], merges: int, others: list[str]) -> None:

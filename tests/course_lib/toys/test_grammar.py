@@ -35,7 +35,6 @@ from course_lib.toys.lexicon import (
     VERBS,
     VERBS_WITH_LIVING_OBJECT,
     VERBS_WITH_OBJECT,
-    A,
 )
 
 # --- Reading English, to say in a test which sentence is meant ----------------------------------------------------
@@ -168,20 +167,6 @@ TRANSLATIONS = {
 @pytest.mark.parametrize(("english", "german"), TRANSLATIONS.items())
 def test_translations_by_hand(english: str, german: str) -> None:
     assert sentence(english).pair() == SentencePair(english, german)
-
-
-def test_the_cat_danced() -> None:
-    assert Sentence(THE_CAT_DANCED).pair() == SentencePair("the cat danced", "die Katze tanzte")
-
-
-def test_there_is_no_plural_of_a() -> None:
-    with pytest.raises(ValueError, match="no plural"):
-        NounPhrase(A, LIVING[0], plural=True).in_english()
-
-
-def test_a_verb_without_object_takes_none() -> None:
-    with pytest.raises(ValueError, match="'danced' takes no object"):
-        Clause(PRONOUNS[0], VERBS[0], NounPhrase(A, LIVING[0])).in_german("verb second")
 
 
 class TestRandomSentences:

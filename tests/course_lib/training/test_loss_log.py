@@ -24,16 +24,6 @@ def note(into: LossLog, loss: float, norm: float = 1.0, tokens: int = 0) -> None
     into.note(torch.tensor(loss), torch.tensor(norm), tokens)
 
 
-def test_on_a_processor_every_step_is_told_at_once() -> None:
-    told: list[TrainingStep] = []
-    losses = log(told)
-    note(losses, 2.0, tokens=30)
-    note(losses, 1.5, tokens=50)
-    assert losses.losses == [2.0, 1.5]
-    assert [(step.number, step.loss, step.rate, step.tokens) for step in told] == [(1, 2.0, 0.5, 30), (2, 1.5, 1.0, 50)]
-    assert 0 <= told[0].seconds <= told[1].seconds <= losses.seconds
-
-
 def test_from_a_gpu_several_are_read_together_each_with_its_own_tokens() -> None:
     told: list[TrainingStep] = []
     losses = log(told, device="cuda")
@@ -48,22 +38,6 @@ def test_from_a_gpu_several_are_read_together_each_with_its_own_tokens() -> None
     losses.settle()
     losses.settle()
     assert losses.losses[READ_TOGETHER:] == [4.0]
-
-
-@pytest.mark.parametrize(
-    ("loss", "norm", "message"),
-    [
-        (math.nan, 1.0, "the loss of step 2 is nan, with a learning rate of 1;"),
-        (math.inf, math.nan, "the loss of step 2 is inf"),
-        (1.0, math.nan, "the norm of the gradients of step 2 is nan"),
-    ],
-)
-def test_what_is_no_number_is_refused_by_its_step(loss: float, norm: float, message: str) -> None:
-    losses = log()
-    note(losses, 1.0)
-    with pytest.raises(DivergedError, match=message):
-        note(losses, loss, norm)
-    assert losses.losses == [1.0]
 
 
 def test_a_scaled_loss_may_have_gradients_out_of_range() -> None:

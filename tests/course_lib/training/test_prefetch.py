@@ -76,14 +76,6 @@ def test_the_order_is_kept_from_pass_to_pass(workers: int) -> None:
     ahead.close()
 
 
-def test_a_part_of_each_batch_may_be_taken() -> None:
-    ahead = Prefetch(DATA, order(), lambda indices: indices[1::2], 1, CPU)
-    indices, batch = ahead.next()
-    assert len(indices) == 3
-    assert torch.equal(batch.ids, DATA.batch(indices[1:2]).ids)
-    ahead.close()
-
-
 def test_workers_are_other_processes() -> None:
     data = Makers(TEXT, length=4, batch_size=3)
     here, elsewhere = prefetch(0, data), prefetch(2, data)
@@ -92,22 +84,6 @@ def test_workers_are_other_processes() -> None:
     assert os.getpid() not in makers
     assert len(makers) == 2
     assert int(here.next()[1].ids[0, 0]) == os.getpid()
-
-
-@pytest.mark.parametrize("workers", [0, 2])
-def test_nothing_random_is_drawn_from_torch(workers: int) -> None:
-    before = torch.get_rng_state()
-    ahead = prefetch(workers)
-    ahead.next()
-    ahead.close()
-    assert torch.equal(torch.get_rng_state(), before)
-
-
-def test_without_workers_nothing_is_made_ahead() -> None:
-    moved, ahead = order(), prefetch(0)
-    ahead.next()
-    moved.next()
-    assert ahead._order.state()["used"] == moved.state()["used"] == 1
 
 
 def test_what_goes_wrong_in_a_worker_is_told() -> None:
@@ -147,17 +123,6 @@ def test_all_of_a_batch_is_pinned(monkeypatch: pytest.MonkeyPatch) -> None:
     pinned = _Made(batch).pin_memory().batch
     assert (pinned.source.item(), pinned.target.item()) == (101, 102)
     assert (batch.source.item(), batch.target.item()) == (1, 2)
-
-
-def test_what_is_no_dataclass_is_passed_on() -> None:
-    class Batch:
-        targets = tokens = 1
-
-        def to(self, device: torch.device | str) -> Batch:
-            return self
-
-    batch = Batch()
-    assert _Made(batch).pin_memory().batch is batch
 
 
 @pytest.mark.parametrize(("device", "workers", "pinned"), [("cpu", 2, False), ("cuda", 2, True), ("cuda", 0, True)])
