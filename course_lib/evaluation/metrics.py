@@ -28,7 +28,6 @@ from course_lib.ground.optional import needed_for
 from course_lib.ground.tables import Table
 
 if TYPE_CHECKING:
-    from nltk.stem.api import StemmerI
     from sacrebleu.metrics.base import Metric as SacreMetric
 
 # --- What is evaluated, and what comes back --------------------------------------------------------------------
@@ -160,7 +159,7 @@ def evaluate_texts(
     Args:
         hypotheses: what a model said, as plain text.
         references: for each hypothesis the right sentence, or a list of them.
-        metrics: names in `METRICS`, or functions such as `partial(bleu, tokenize="none", lowercase=True)`.
+        metrics: names in `METRICS`, or functions such as `partial(bleu, lowercase=True)`.
 
     Raises:
         TypeError: one string instead of a list, of sentences or of metrics.
@@ -187,35 +186,34 @@ def _metric(metric: str | Metric) -> Metric:
 # --- n-grams and edits, by sacrebleu ---------------------------------------------------------------------------
 
 
-def bleu(texts: Texts, *, lowercase: bool = False, tokenize: str = "13a") -> Score:
+def bleu(texts: Texts, *, lowercase: bool = False) -> Score:
     """BLEU (Papineni et al., 2002): clipped n-gram precision, with a penalty for being short.
 
     Args:
         texts: what to judge.
         lowercase: whether to ignore case.
-        tokenize: sacrebleu's name of a tokenizer: "13a" for plain text, "none" for text that is already split.
     """
     with needed_for("BLEU", package="sacrebleu"):
         from sacrebleu.metrics.bleu import BLEU
-    corpus = BLEU(lowercase=lowercase, tokenize=tokenize)
+    corpus = BLEU(lowercase=lowercase)
     # A sentence shorter than four words has no 4-gram: "effective order" leaves out what it cannot have.
-    sentence = BLEU(lowercase=lowercase, tokenize=tokenize, effective_order=True)
+    sentence = BLEU(lowercase=lowercase, effective_order=True)
     return _by_sacrebleu("BLEU", texts, corpus, sentence)
 
 
-def chrf(texts: Texts, *, word_order: int = 0, lowercase: bool = False) -> Score:
+def chrf(texts: Texts, *, word_order: int = 0) -> Score:
     """chrF (Popović, 2015): F-score of character n-grams; with `word_order` 2 it is chrF++."""
     with needed_for("chrF", package="sacrebleu"):
         from sacrebleu.metrics.chrf import CHRF
-    metric = CHRF(word_order=word_order, lowercase=lowercase)
+    metric = CHRF(word_order=word_order)
     return _by_sacrebleu("chrF" + "+" * word_order, texts, metric, metric)
 
 
-def ter(texts: Texts, *, case_sensitive: bool = False) -> Score:
+def ter(texts: Texts) -> Score:
     """TER (Snover et al., 2006): edits over reference words; moving a block of words is one edit."""
     with needed_for("TER", package="sacrebleu"):
         from sacrebleu.metrics.ter import TER
-    metric = TER(case_sensitive=case_sensitive)
+    metric = TER()
     return _by_sacrebleu("TER", texts, metric, metric, lower_is_better=True)
 
 
@@ -282,35 +280,31 @@ def error_rate(texts: Texts, *, unit: Literal["words", "characters"] = "words") 
     return Score(name, 100 * measure(references, hypotheses), sentences, signature, lower_is_better=True)
 
 
-def meteor(
-    texts: Texts, *, language: str = "english", synonyms: Thesaurus | Literal["installed"] | None = "installed"
-) -> Score:
-    """METEOR (Lavie and Agarwal, 2007): words matched exactly, by stem, and by synonym; order counts.
+def meteor(texts: Texts, *, synonyms: Thesaurus | Literal["installed"] | None = "installed") -> Score:
+    """METEOR (Lavie and Agarwal, 2007) of English: words matched exactly, by stem, and by synonym; order counts.
 
     With several references the best counts. The signature says which stages were used.
 
     Args:
         texts: what to judge.
-        language: whose endings to strip: "english", or another of nltk's Snowball languages, such as "german".
         synonyms: a thesaurus; None for no such stage; "installed" for all of WordNet where nltk has it
-            (`nltk.download("wordnet")`), else none. Every thesaurus here is English, and other languages go without.
+            (`nltk.download("wordnet")`), else none.
 
     Raises:
-        ValueError: there is no stemmer for the language, or the thesaurus lacks a word.
+        ValueError: the thesaurus lacks a word.
     """
     with needed_for("METEOR", package="nltk"):
+        from nltk.stem import PorterStemmer
         from nltk.translate.meteor_score import meteor_score
-    stemmer, stem_name = _stemmer(language)
+    stemmer = PorterStemmer()
     thesaurus = _wordnet() if synonyms == "installed" else synonyms
-    if language != "english":
-        thesaurus = None
     hypotheses = [_words_and_marks(text) for text in texts.hypotheses]
     sentences = []
     for hypothesis, right in zip(hypotheses, texts.references, strict=True):
         alike = _SynonymsOfStems(hypothesis, thesaurus, stemmer.stem)
         references = [_words_and_marks(text) for text in right]
         sentences.append(100 * meteor_score(references, hypothesis, stemmer=stemmer, wordnet=alike))
-    stages = f"exact,stem({stem_name})" + (f",synonym({thesaurus.name})" if thesaurus else "")
+    stages = "exact,stem(porter)" + (f",synonym({thesaurus.name})" if thesaurus else "")
     signature = (
         f"nltk:{version('nltk')}|stages:{stages}|tok:words-and-marks|case:lc|alpha:0.9|beta:3|gamma:0.5|corpus:mean"
     )
@@ -350,16 +344,6 @@ class _Lemma:
 
     def name(self) -> str:
         return self.text
-
-
-def _stemmer(language: str) -> tuple[StemmerI, str]:
-    from nltk.stem import PorterStemmer, SnowballStemmer
-
-    if language == "english":
-        return PorterStemmer(), "porter"
-    if language not in SnowballStemmer.languages:
-        raise ValueError(f"nltk has no stemmer for {language!r}; it has {', '.join(SnowballStemmer.languages)}")
-    return SnowballStemmer(language), f"snowball-{language}"
 
 
 def _wordnet() -> Thesaurus | None:

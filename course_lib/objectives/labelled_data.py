@@ -6,7 +6,6 @@ one for each token, or the two ends of a span.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,7 +15,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from course_lib.masking import padding_mask
-from course_lib.text.batches import LengthBuckets, pad
+from course_lib.text.batches import LengthBuckets, TensorBatch, pad
 from course_lib.text.tokenization import JoinedPair
 
 IGNORED = -100
@@ -41,7 +40,7 @@ class LabelledText:
 
 
 @dataclass(frozen=True)
-class LabelledBatch:
+class LabelledBatch(TensorBatch):
     """Sequences with what is to be said about them; [batch, choices, tokens] where there is something to choose.
 
     Attributes:
@@ -65,11 +64,6 @@ class LabelledBatch:
     def tokens(self) -> int:
         """The number of tokens, without padding."""
         return int(self.mask.sum())
-
-    def to(self, device: torch.device | str) -> LabelledBatch:
-        """The same batch on another device."""
-        tensors = (getattr(self, field.name) for field in dataclasses.fields(self))
-        return LabelledBatch(*(tensor.to(device, non_blocking=True) for tensor in tensors))
 
 
 def collate_labelled(examples: Sequence[LabelledText]) -> LabelledBatch:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol, Self, TypeVar
 
 import torch
 from jaxtyping import Int
@@ -49,11 +49,19 @@ class TrainingData(Protocol[B_co]):
         """The batch of these examples."""
 
 
+class TensorBatch:
+    """What is common to batches that are dataclasses of tensors."""
+
+    def to(self, device: torch.device | str) -> Self:
+        """The same batch on another device."""
+        return type(self)(*(tensor.to(device, non_blocking=True) for tensor in vars(self).values()))
+
+
 # --- Sentences and their translations --------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class TranslationBatch:
+class TranslationBatch(TensorBatch):
     """Sequences of ids, padded to the longest of their side.
 
     Attributes:
@@ -75,10 +83,6 @@ class TranslationBatch:
         target = self.target != PADDING_ID
         source = (self.source != PADDING_ID) & target.any(dim=1, keepdim=True)
         return int(source.sum() + target.sum())
-
-    def to(self, device: torch.device | str) -> TranslationBatch:
-        """The same batch on another device."""
-        return TranslationBatch(self.source.to(device, non_blocking=True), self.target.to(device, non_blocking=True))
 
 
 TranslationExample = tuple[Int[Tensor, " _"], Int[Tensor, " _"]]
@@ -210,7 +214,7 @@ def _pair_lengths(example: TranslationExample) -> tuple[int, int]:
 
 
 @dataclass(frozen=True)
-class TextBatch:
+class TextBatch(TensorBatch):
     """Pieces of a text, all of the same length.
 
     Attributes:
@@ -228,10 +232,6 @@ class TextBatch:
     def tokens(self) -> int:
         """The number of tokens read."""
         return self.targets
-
-    def to(self, device: torch.device | str) -> TextBatch:
-        """The same batch on another device."""
-        return TextBatch(self.ids.to(device, non_blocking=True))
 
 
 @dataclass(frozen=True)

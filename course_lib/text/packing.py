@@ -15,7 +15,7 @@ from jaxtyping import Int
 from torch import Generator, Tensor
 
 from course_lib.ground.validation import check_at_least
-from course_lib.text.batches import POOL
+from course_lib.text.batches import POOL, TensorBatch
 from course_lib.text.tokenization import PADDING_ID
 
 T = TypeVar("T")
@@ -28,7 +28,7 @@ NO_DOCUMENT = -1
 
 
 @dataclass(frozen=True)
-class PackedBatch:
+class PackedBatch(TensorBatch):
     """Rows of texts, one after the other; what is left at a row's end is padding.
 
     Attributes:
@@ -50,11 +50,6 @@ class PackedBatch:
     def tokens(self) -> int:
         """The number of tokens read, without padding."""
         return self.targets
-
-    def to(self, device: torch.device | str) -> PackedBatch:
-        """The same batch on another device."""
-        tensors = (self.ids, self.labels, self.documents)
-        return PackedBatch(*(tensor.to(device, non_blocking=True) for tensor in tensors))
 
 
 @dataclass(frozen=True)
