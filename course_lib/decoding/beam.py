@@ -18,7 +18,7 @@ from torch import Tensor
 
 from course_lib.decoding.generation_config import GenerationConfig, LengthFormula
 from course_lib.decoding.greedy import time_to_ask
-from course_lib.decoding.rules import NO_RULES, Rules
+from course_lib.decoding.rules import Rules
 from course_lib.decoding.state import DecodingState
 
 
@@ -46,7 +46,7 @@ def penalty(length: int, alpha: float, formula: LengthFormula = "wu") -> float:
     return float(((5 + length) / 6) ** alpha if formula == "wu" else length**alpha)
 
 
-def search(text: DecodingState, settings: GenerationConfig, rules: Rules = NO_RULES) -> Beams:
+def search(text: DecodingState, settings: GenerationConfig, rules: Rules) -> Beams:
     """The sentences with the highest scores that a search with `num_beams` beams finds; within `decoding`.
 
     Args:
@@ -57,7 +57,7 @@ def search(text: DecodingState, settings: GenerationConfig, rules: Rules = NO_RU
     Raises:
         ValueError: texts without an end.
     """
-    if not text.end_ids and rules.stop is NO_RULES.stop:
+    if not text.end_ids and rules.stop is None:
         raise ValueError("beam search compares finished texts, but this model's have no end: give it an end_id")
     batch, beams, max_new_tokens = text.batch, settings.num_beams, settings.max_new_tokens
     logits = text.prefill().repeat_interleave(beams, dim=0)
@@ -107,7 +107,7 @@ def _ends(
     tokens: Int[Tensor, "batch candidates tokens"], text: DecodingState, rules: Rules
 ) -> Bool[Tensor, "batch candidates"]:
     """Return which candidates end with their last token."""
-    return rules.stop(tokens.flatten(0, 1)).view(tokens.shape[:2]) | text.has_ended(tokens[:, :, -1])
+    return rules.stops(tokens.flatten(0, 1)).view(tokens.shape[:2]) | text.has_ended(tokens[:, :, -1])
 
 
 def _candidates(

@@ -17,7 +17,6 @@ from course_lib.decoding.rules import (
     no_end_before,
     no_repeated_ngram,
     repetition_penalty,
-    score_change,
     stop_rule,
 )
 from course_lib.decoding.sampling import draw
@@ -83,8 +82,8 @@ def _rules(state: DecodingState, settings: GenerationConfig) -> Rules:
     if settings.min_new_tokens and state.end_ids:
         processors.append(no_end_before(state.prompt.shape[1] + settings.min_new_tokens, state.end_ids))
     processors += [_with_ids(own) for own in settings.processors]
-    stop = {"stop": stop_rule(settings.stop_strings, settings.tokenizer)} if settings.stop_strings else {}
-    return Rules(score_change(state.prompt, state.prompt_mask, processors), **stop)
+    stop = stop_rule(settings.stop_strings, settings.tokenizer) if settings.stop_strings else None
+    return Rules(state.prompt, state.prompt_mask, processors, stop)
 
 
 def _with_ids(processor: LogitsProcessor) -> Processor:

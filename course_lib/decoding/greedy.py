@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from course_lib.decoding.rules import NO_RULES, Rules
+from course_lib.decoding.rules import Rules
 from course_lib.decoding.state import DecodingState
 from course_lib.ground.modules import evaluating
 
@@ -24,7 +24,7 @@ Listener = Callable[[Int[Tensor, " batch"]], object]
 
 
 def decode_from(
-    text: DecodingState, choose: Choice, max_new_tokens: int, rules: Rules = NO_RULES, listen: Listener | None = None
+    text: DecodingState, choose: Choice, max_new_tokens: int, rules: Rules, listen: Listener | None = None
 ) -> Int[Tensor, "batch new"]:
     """Ask for logits, choose, read what was chosen, ask again, until every text has its end; within `decoding`.
 
@@ -47,7 +47,7 @@ def decode_from(
         longest += ~finished.all()
         token = choose(rules.change(tokens[:, : length - 1], logits)).masked_fill(finished, text.padding_id)
         tokens[:, length - 1] = token
-        finished |= rules.stop(tokens[:, :length]) | text.has_ended(token)
+        finished |= rules.stops(tokens[:, :length]) | text.has_ended(token)
         is_last = length == max_new_tokens
         if is_last or time_to_ask(length, text.device):
             if listen is not None:

@@ -12,9 +12,6 @@ from torch import Tensor
 
 from course_lib.decoding.generation_config import Tokenizer
 
-ScoreChange = Callable[[Int[Tensor, "rows tokens"], Float[Tensor, "rows vocab_size"]], Float[Tensor, "rows vocab_size"]]
-"""Other scores of the next token, from the tokens written so far and the model's scores."""
-
 Processor = Callable[[Tensor, Tensor, Tensor], Tensor]
 """Other scores of the next token, [rows, vocab_size], from whole texts and where their tokens are, [rows, tokens]."""
 
@@ -22,57 +19,44 @@ Stop = Callable[[Int[Tensor, "rows tokens"]], Bool[Tensor, " rows"]]
 """Whether each text ends with the last of the tokens written so far."""
 
 
-def _as_they_are(_tokens: Tensor, scores: Tensor) -> Tensor:
-    return scores
-
-
-def _nowhere(tokens: Tensor) -> Tensor:
-    return tokens.new_zeros(len(tokens), dtype=torch.bool)
-
-
 @dataclass(frozen=True)
 class Rules:
     """Changes to every step's scores, and where a text stops before its end token.
 
     Attributes:
-        change: of the scores; by default they stay.
-        stop: by default nowhere.
+        read: the tokens before the first new one: prompts, or <s>.
+        mask: True at tokens of these, False at padding; None where there is none.
+        processors: what changes the scores, one after the other.
+        stop: besides at the end; None for nowhere.
     """
 
-    change: ScoreChange = _as_they_are
-    stop: Stop = _nowhere
+    read: Int[Tensor, "batch tokens"]
+    mask: Bool[Tensor, "batch tokens"] | None = None
+    processors: Sequence[Processor] = ()
+    stop: Stop | None = None
 
-
-NO_RULES = Rules()
-"""The model's scores as they are, and an end only at the end."""
-
-
-# --- Repetition ------------------------------------------------------------------------------------------------
-
-
-def score_change(
-    read: Int[Tensor, "batch tokens"], mask: Bool[Tensor, "batch tokens"] | None, processors: Sequence[Processor]
-) -> ScoreChange:
-    """Return the change that the processors make together, for texts that begin with these tokens.
-
-    Args:
-        read: before the first new token: prompts, or <s>.
-        mask: True at tokens, False at padding; None where there is none.
-        processors: given all of each text, and where in it there are tokens.
-    """
-    known = torch.ones_like(read, dtype=torch.bool) if mask is None else mask
-
-    def change(tokens: Tensor, scores: Tensor) -> Tensor:
-        copies = len(scores) // len(read)  # in beam search
-        text = torch.cat([read.repeat_interleave(copies, dim=0), tokens], dim=1)
+    def change(
+        self, tokens: Int[Tensor, "rows tokens"], scores: Float[Tensor, "rows vocab_size"]
+    ) -> Float[Tensor, "rows vocab_size"]:
+        """Return the scores of the next token, from the tokens written so far and the model's own scores."""
+        if not self.processors:
+            return scores
+        copies = len(scores) // len(self.read)  # in beam search
+        known = torch.ones_like(self.read, dtype=torch.bool) if self.mask is None else self.mask
+        text = torch.cat([self.read.repeat_interleave(copies, dim=0), tokens], dim=1)
         at_tokens = torch.cat(
             [known.repeat_interleave(copies, dim=0), torch.ones_like(tokens, dtype=torch.bool)], dim=1
         )
-        for process in processors:
+        for process in self.processors:
             scores = process(text, at_tokens, scores)
         return scores
 
-    return change if processors else _as_they_are
+    def stops(self, tokens: Int[Tensor, "rows tokens"]) -> Bool[Tensor, " rows"]:
+        """Return which texts end with the last of the tokens written so far."""
+        return tokens.new_zeros(len(tokens), dtype=torch.bool) if self.stop is None else self.stop(tokens)
+
+
+# --- Repetition ------------------------------------------------------------------------------------------------
 
 
 def repetition_penalty(penalty: float) -> Processor:
@@ -140,7 +124,7 @@ def stop_rule(stop_strings: str | Sequence[str | Sequence[int]], tokenizer: Toke
         raise ValueError(f"to stop at the text {texts[0]!r}, give the tokenizer as well, or give its ids instead")
 
     def stopped(tokens: Tensor) -> Tensor:
-        found = _nowhere(tokens)
+        found = tokens.new_zeros(len(tokens), dtype=torch.bool)
         for ids in sequences:
             end = tokens[:, -len(ids) :]
             if end.shape[1] == len(ids):

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from course_lib.decoding.beam import Beams, penalty, search
 from course_lib.decoding.generation_config import GenerationConfig, LengthFormula
 from course_lib.decoding.greedy import decoding
+from course_lib.decoding.rules import Rules
 from course_lib.decoding.state import begin_decoding
 from tests.course_lib.writers import END, PROMPTS_LEFT, SOURCES, Tree, gpt, new_tokens, transformer
 
@@ -33,7 +34,8 @@ def beam_search(
         max_new_tokens, num_beams=beams, length_penalty=length_penalty, **{"length_formula": "wu", **how}
     )
     with decoding(model):
-        return search(begin_decoding(model, inputs, max_new_tokens, use_cache=use_cache), settings)
+        text = begin_decoding(model, inputs, max_new_tokens, use_cache=use_cache)
+        return search(text, settings, Rules(text.prompt))
 
 
 def log_probability(tree: Tree, first: int, tokens: tuple[int, ...]) -> float:

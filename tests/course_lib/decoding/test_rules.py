@@ -11,7 +11,7 @@ import torch
 from torch.testing import assert_close
 from transformers import RepetitionPenaltyLogitsProcessor
 
-from course_lib.decoding.rules import NO_RULES, repetition_penalty, score_change, stop_rule
+from course_lib.decoding.rules import Rules, repetition_penalty, stop_rule
 from tests.course_lib.writers import Letters
 
 WORDS = torch.tensor([[4, 5, 6], [4, 4, 1]])
@@ -19,8 +19,8 @@ WORDS = torch.tensor([[4, 5, 6], [4, 4, 1]])
 
 def test_without_rules_nothing_changes_and_nothing_ends() -> None:
     scores = torch.randn(2, 9)
-    assert NO_RULES.change(WORDS, scores) is scores
-    assert NO_RULES.stop(WORDS).tolist() == [False, False]
+    assert Rules(WORDS).change(WORDS, scores) is scores
+    assert Rules(WORDS).stops(WORDS).tolist() == [False, False]
 
 
 class TestRepetition:
@@ -28,17 +28,17 @@ class TestRepetition:
     def test_is_theirs(self, penalty: float) -> None:
         scores = 5 * torch.randn(2, 9, generator=torch.Generator().manual_seed(0))
         expected = RepetitionPenaltyLogitsProcessor(penalty=penalty)(WORDS, scores.clone())
-        assert_close(score_change(WORDS[:, :1], None, [repetition_penalty(penalty)])(WORDS[:, 1:], scores), expected)
+        assert_close(Rules(WORDS[:, :1], None, [repetition_penalty(penalty)]).change(WORDS[:, 1:], scores), expected)
 
     def test_divides_what_is_positive_and_multiplies_what_is_negative(self) -> None:
         scores = torch.tensor([[3.0, -3.0, 3.0, -3.0, -math.inf]])
-        changed = score_change(torch.tensor([[0, 1]]), None, [repetition_penalty(1.5)])(torch.tensor([[4]]), scores)
+        changed = Rules(torch.tensor([[0, 1]]), None, [repetition_penalty(1.5)]).change(torch.tensor([[4]]), scores)
         assert changed.tolist() == [[2.0, -4.5, 3.0, -3.0, -math.inf]]
 
     def test_padding_is_no_token_and_copies_follow_their_text(self) -> None:
         read, mask = torch.tensor([[0, 3], [5, 6]]), torch.tensor([[False, True], [True, True]])
         written = torch.tensor([[7], [8], [7], [7]])
-        changed = score_change(read, mask, [repetition_penalty(2.0)])(written, torch.ones(4, 9))
+        changed = Rules(read, mask, [repetition_penalty(2.0)]).change(written, torch.ones(4, 9))
         seen = [row.nonzero().flatten().tolist() for row in changed == 0.5]
         assert seen == [[3, 7], [3, 8], [5, 6, 7], [5, 6, 7]]
 
