@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from course_lib.judging.exercise import Exercise
-from course_lib.judging.rules import is_diverted, same_scope, statements_of, syntax_tree
+from course_lib.judging.rules import is_diverted, statements_of, syntax_tree
+from course_lib.judging.scopes import same_scope
 
 
 @dataclass(frozen=True)

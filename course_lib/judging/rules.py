@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from threading import Lock
 
+from course_lib.judging.scopes import local_in, same_scope, split
+
 LONGEST_CELL = 20_000
 LONGEST_CODE = 300_000
 """Characters. A syntax tree takes some hundred times the memory of its text."""
@@ -26,10 +28,6 @@ _DIVERTING = re.compile(r"\s*+%%(?!(?:capture|prun|time)\b)")
 
 _PARSING = Lock()
 """Python 3.11 counts the depth of all threads' parsing as one, and takes the sum for a fault."""
-
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_SCOPES = (*_FUNCTIONS, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-"""What has local names of its own: they have nothing to do with a notebook's names that happen to be the same."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +131,7 @@ class Code:
         """The places of the cells that define `name`, and all that their definitions use."""
         statements = [statement for cell in self._cells for statement in cell]
         answers = [statement for statement in statements if name in statement.defines]
-        wanted = {id(statement) for statement in _used_by(answers, {name}, statements)}
+        wanted = {id(statement) for statement in used_by(answers, {name}, statements)}
         return {place for place, cell in enumerate(self._cells) if any(id(one) in wanted for one in cell)}
 
 
@@ -261,10 +259,10 @@ def _reachable(name: str, statements: list[Statement]) -> list[Statement]:
         answer.append(statement)
         if name not in statement.mentions:
             break
-    return _used_by(answer, {name}, statements)
+    return used_by(answer, {name}, statements)
 
 
-def _used_by(answer: list[Statement], seen: set[str], statements: list[Statement]) -> list[Statement]:
+def used_by(answer: list[Statement], seen: set[str], statements: Sequence[Statement]) -> list[Statement]:
     """These statements, and transitively all that define what they mention, but for the names that were seen."""
     defining: dict[str, list[Statement]] = {}
     for statement in statements:
@@ -303,40 +301,10 @@ def _mentions(node: ast.AST) -> set[str]:
             names.add(part.target.id)  # `x += 1` reads x, too
         if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load) and part.id not in local:
             names.add(part.id)
-        outside = _evaluated_outside(part)
-        pending += [(child, local) for child in outside]
-        inside = [child for child in ast.iter_child_nodes(part) if child not in outside]
-        local_inside = _local_inside(part, inside, local)
-        pending += [(child, local_inside) for child in inside]
+        outside, inside = split(part)
+        local_inside = local_in(part, inside, local)
+        pending += [*((child, local) for child in outside), *((child, local_inside) for child in inside)]
     return names
-
-
-def _evaluated_outside(node: ast.AST) -> list[ast.AST]:
-    """The decorators and defaults of a function."""
-    if not isinstance(node, _FUNCTIONS):
-        return []
-    return [*getattr(node, "decorator_list", ()), *node.args.defaults, *filter(None, node.args.kw_defaults)]
-
-
-def _local_inside(node: ast.AST, body: list[ast.AST], local: frozenset[str]) -> frozenset[str]:
-    """The local names inside a node, given those around it."""
-    if not isinstance(node, _SCOPES):
-        return local
-    names = {name for part in body for name in _defines(part)}
-    if isinstance(node, _FUNCTIONS):
-        names |= {argument.arg for argument in ast.walk(node.args) if isinstance(argument, ast.arg)}
-    shared = {name for part in same_scope(body) if isinstance(part, ast.Global) for name in part.names}
-    return (local | names) - shared
-
-
-def same_scope(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Pieces of code with all their parts, but not into functions, classes and comprehensions."""
-    pending = list(nodes)
-    while pending:
-        node = pending.pop()
-        yield node
-        if not isinstance(node, (*_SCOPES, ast.ClassDef)):
-            pending += ast.iter_child_nodes(node)
 
 
 @dataclass(frozen=True)

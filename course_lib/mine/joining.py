@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from textwrap import fill
 
-from course_lib.judging.rules import Statement, statements_of
+from course_lib.judging.rules import Statement, statements_of, used_by
 from course_lib.learner.reference_list import REFERENCES
 from course_lib.learner.transformer_pieces import GPT_PIECES, PIECES
 from course_lib.mine.renaming import CannotRename, names_of, renamed
@@ -377,15 +377,9 @@ def _body(file: _File, pieces: Sequence[Piece]) -> str:
 
 def _called(body: str, main: str) -> set[str]:
     """The names that a file comes to from its main function."""
-    mentions: dict[str, set[str]] = {}
-    for statement in statements_of(body):
-        for name in statement.defines:
-            mentions.setdefault(name, set()).update(statement.mentions)
-    called, ahead = set[str](), {main}
-    while ahead:
-        called |= ahead
-        ahead = set[str]().union(*(mentions.get(name, ()) for name in ahead)) - called
-    return called
+    statements = statements_of(body)
+    reached = used_by([statement for statement in statements if main in statement.defines], {main}, statements)
+    return {main}.union(*(statement.mentions for statement in reached))
 
 
 def _shown(piece: Piece) -> str:
