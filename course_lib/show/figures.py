@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import base64
 import io
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from typing import Any, Final
@@ -82,11 +84,18 @@ def frames(count: int = 1, *, width: float = 6.4, height: float = 3.6) -> tuple[
     Returns:
         The figure, and its axes from left to right.
     """
+    each = width / count
+    size = each - _LEFT - _RIGHT, height - _BELOW - _ABOVE
+    with canvas(width, height) as drawn:
+        axes = [axes_in(drawn, number * each + _LEFT, _BELOW, *size) for number in range(count)]
+    return drawn, axes
+
+
+@contextmanager
+def canvas(width: float, height: float) -> Iterator[Figure]:
+    """A figure of this many inches, to be drawn into within this block."""
     with plt.rc_context(LAID_OUT):
-        drawn = Figure(figsize=(width, height))
-        each = width / count
-        size = each - _LEFT - _RIGHT, height - _BELOW - _ABOVE
-        return drawn, [axes_in(drawn, number * each + _LEFT, _BELOW, *size) for number in range(count)]
+        yield Figure(figsize=(width, height))
 
 
 def axes_in(drawn: Figure, left: float, bottom: float, width: float, height: float) -> Axes:

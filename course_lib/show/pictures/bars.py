@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import matplotlib.pyplot as plt
 from jaxtyping import Float
-from matplotlib.figure import Figure
 from torch import Tensor
 
-from course_lib.show.figures import BLUE, LAID_OUT, ORANGE, axes_in, figure
+from course_lib.show.figures import BLUE, ORANGE, axes_in, canvas, figure
 
 
 def bars(
@@ -30,9 +28,8 @@ def bars(
     if tuple(values.shape) != (len(words),):
         raise ValueError(f"{len(words)} words need values of shape [{len(words)}], not {list(values.shape)}")
     heights = values.detach().double().tolist()
-    with plt.rc_context(LAID_OUT):
-        width, height = 0.95 * len(words) + 0.8, 2.6
-        drawn = Figure(figsize=(width, height))
+    width, height = 0.95 * len(words) + 0.8, 2.6
+    with canvas(width, height) as drawn:
         axes = axes_in(drawn, 0.1, 0.34, width - 0.2, height - 0.7)
         colours = [ORANGE if index == highlight else BLUE for index in range(len(words))]
         drawn_bars = axes.bar(range(len(words)), heights, width=0.66, color=colours)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import matplotlib.pyplot as plt
 from jaxtyping import Float
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from torch import Tensor
 
-from course_lib.show.figures import BLUE, GREY, INK, LAID_OUT, LETTER, ORANGE, axes_in, figure
+from course_lib.show.figures import BLUE, GREY, INK, LETTER, ORANGE, axes_in, canvas, figure
 
 _PANEL, _ROW = 1.9, 0.29
 """Inches: the width of a distribution, the height of a word."""
@@ -45,8 +43,7 @@ def distributions(
     left = 0.25 + LETTER * max(map(len, words))
     reach = 1.35 * max(float(values.max()) for values in (*probabilities.values(), *drawn.values()))
     width, height = left + _PANEL * len(probabilities), _ROW * len(words) + 0.45
-    with plt.rc_context(LAID_OUT):
-        picture = Figure(figsize=(width, height))
+    with canvas(width, height) as picture:
         for panel, (name, values) in enumerate(probabilities.items()):
             axes = axes_in(picture, left + panel * _PANEL, 0.08, _PANEL - 0.15, height - 0.45)
             axes.set(xlim=(0, reach), ylim=(len(words) - 0.5, -0.5))

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
-from course_lib.show.figures import BLUE, GREY, INK, LAID_OUT, ORANGE, axes_in, figure
+from course_lib.show.figures import BLUE, GREY, INK, ORANGE, axes_in, canvas, figure
 
 _COLUMN, _ROW, _GAP = 0.57, 0.6, 0.3
 """Inches: of a box with the space next to it, of a row of boxes, and between two families."""
@@ -59,8 +57,7 @@ def families(*drawn: Family, alt: str) -> None:
     """
     widths = [_COLUMN * max(family.steps, 2.6) for family in drawn]
     size = (sum(widths) + _GAP * len(drawn), 3 * _ROW + 0.95)
-    with plt.rc_context(LAID_OUT):
-        picture = Figure(figsize=size)
+    with canvas(*size) as picture:
         x = _GAP / 2
         for family, width in zip(drawn, widths, strict=True):
             axes = axes_in(picture, x, 0.36, width, 3 * _ROW)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import matplotlib as mpl
-import matplotlib.pyplot as plt
 import torch
 from jaxtyping import Bool, Float
 from matplotlib.axes import Axes
@@ -15,7 +14,7 @@ from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from course_lib.show.figures import BLUE, LAID_OUT, LETTER, axes_in, figure
+from course_lib.show.figures import BLUE, LETTER, axes_in, canvas, figure
 
 WEIGHTS: Colormap = LinearSegmentedColormap.from_list("weights", ["#f1f4f8", "#c9dcf2", BLUE, "#1d3f72"])
 _ALLOWED, _FORBIDDEN = "#c9dcf2", "#e4e4e7"
@@ -82,8 +81,7 @@ def draw_matrices(panels: Sequence[Panel], title: str = "") -> Figure:
     below = 0.32 + (LETTER * 0.6 * longest if tilted else 0)
     above = 0.75 if title else 0.4
     size = (max(sum(lefts) + sum(widths), lefts[0] + LETTER * 1.25 * len(title)) + 0.1, below + tallest + above)
-    with plt.rc_context(LAID_OUT):
-        drawn = Figure(figsize=size)
+    with canvas(*size) as drawn:
         x = 0.0
         for panel, left, cell, width in zip(panels, lefts, cells, widths, strict=True):
             x += left

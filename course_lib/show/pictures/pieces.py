@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
-from course_lib.show.figures import BLUE, GREY, INK, LAID_OUT, LETTER, ORANGE, axes_in, figure
+from course_lib.show.figures import BLUE, GREY, INK, LETTER, ORANGE, axes_in, canvas, figure
 
 _CHARACTER, _ROW = 0.27, 0.46
 """Inches: the width of a brick's character, and the height of a row."""
@@ -35,8 +34,7 @@ def draw_piece_rows(rows: Sequence[tuple[str, Sequence[str]]], title: str) -> Fi
     count = max(len(str(len(pieces))) for _, pieces in rows)
     width = max(longest * _CHARACTER, LETTER * 1.25 * len(title))
     size = (left + width + LETTER * count + 0.35, _ROW * len(rows) + 0.5)
-    with plt.rc_context(LAID_OUT):
-        drawn = Figure(figsize=size)
+    with canvas(*size) as drawn:
         axes = axes_in(drawn, left, 0.08, width, _ROW * len(rows))
         axes.set(xlim=(0, width / _CHARACTER), ylim=(len(rows), 0))
         axes.axis("off")
@@ -92,8 +90,7 @@ def merge_tree(steps: Sequence[Sequence[str]], *, numbers: Sequence[int], title:
         roots = _joined(roots, pieces, number)
     tallest = max(root.height for root in roots)
     size = (max(0.62 * len(steps[0]), LETTER * 1.25 * len(title)) + 0.3, 0.55 * (tallest + 1) + 0.5)
-    with plt.rc_context(LAID_OUT):
-        drawn = Figure(figsize=size)
+    with canvas(*size) as drawn:
         axes = axes_in(drawn, 0.15, 0.05, size[0] - 0.3, size[1] - 0.45)
         axes.set(xlim=(-0.6, len(steps[0]) - 0.4), ylim=(-0.45, tallest + 0.45))
         axes.axis("off")

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
-from course_lib.show.figures import BLUE, INK, LAID_OUT, ORANGE, figure
+from course_lib.show.figures import BLUE, INK, ORANGE, canvas, figure
 
 _WIDTH, _HEIGHT, _GAP = 2.2, 0.36, 0.3
 """Inches: of a box, and between two boxes, where the shape stands."""
@@ -76,8 +74,7 @@ def stacks(encoder: Stack, decoder: Stack, into: int, *, alt: str) -> None:
     tallest = max(len(encoder.layers), len(decoder.layers))
     width = 2 * _BESIDE + 2 * _WIDTH + _BETWEEN
     height = _BELOW + tallest * (_HEIGHT + _GAP) + _ABOVE
-    with plt.rc_context(LAID_OUT):
-        drawn = Figure(figsize=(width, height))
+    with canvas(width, height) as drawn:
         axes = drawn.add_axes((0, 0, 1, 1))
         axes.set(xlim=(0, width), ylim=(0, height))
         axes.axis("off")

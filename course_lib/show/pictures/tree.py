@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from course_lib.show.figures import BLUE, GREEN, GREY, INK, LAID_OUT, LETTER, ORANGE, figure
+from course_lib.show.figures import BLUE, GREEN, GREY, INK, LETTER, ORANGE, canvas, figure
 
 Words = tuple[str, ...]
 
@@ -51,8 +49,7 @@ def tree(
     width = 0.35 + _COLUMN * deepest + 0.4 + LETTER * longest
     above = 0.4 if ways else 0.1
     height = _ROW * leaves + above + 0.1
-    with plt.rc_context(LAID_OUT):
-        drawn = Figure(figsize=(width, height))
+    with canvas(width, height) as drawn:
         axes = drawn.add_axes((0, 0, 1, (height - above) / height))
         axes.set(xlim=(-0.35, width - 0.35), ylim=(_ROW * leaves, -0.1))
         axes.set_axis_off()

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import matplotlib.pyplot as plt
 from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 from torch import Tensor
 
-from course_lib.show.figures import BLUE, GREY, LAID_OUT, ORANGE, axes_in, pictured
+from course_lib.show.figures import BLUE, GREY, ORANGE, axes_in, canvas, pictured
 from course_lib.show.interactive import interactive
 
 _CLOCK, _LABEL, _HEAD = 0.92, 1.3, 0.62
@@ -74,8 +73,7 @@ def _drawn(encoding: Tensor, positions: Sequence[int], title: str, shift: int | 
     """A row for each position, a column for each pair of dimensions."""
     pairs = encoding.shape[1] // 2
     width, height = _LABEL + _CLOCK * pairs + 0.1, _HEAD + _CLOCK * len(positions)
-    with plt.rc_context(LAID_OUT):
-        drawn = Figure(figsize=(width, height))
+    with canvas(width, height) as drawn:
         for row, position in enumerate(positions):
             top = height - _HEAD - row * _CLOCK
             label = f"at {position}" if shift is None else f"at {position} and {position + shift}"

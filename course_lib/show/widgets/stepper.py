@@ -9,6 +9,7 @@ Slides S2, "Attention: Working Example": *the cat danced* -> *die Katze tanzte*.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -51,15 +52,6 @@ SLIDE: Final[dict[str, Matrix]] = {
     "out": ((-2.026921587509497, -3.7866898863597123), (4.499967499393085, 2.499985109393117)),
 }
 """The same with the slide's slip: the scores are divided by 3, the number of keys."""
-EXPONENTIALS: Final[Matrix] = (
-    (4842.959957444093, 14.177418175411692, 0.0004997523422479715),
-    (7.213541526967151e-07, 0.00029405963129882447, 67742405.82225445),
-)
-"""exp(scaled), which alpha's arithmetic shows on the way."""
-SLIDE_EXPONENTIALS: Final[Matrix] = (
-    (54.598150033144236, 3.4903429574618414, 0.02778293395412425),
-    (0.0012726338013398079, 0.02163737071949309, 4914.768840299134),
-)
 
 COMPUTED: Final = ("scores", "scaled", "alpha", "out")
 FORMULAS: Final = {
@@ -110,7 +102,7 @@ def step(matrix: str, row: int, column: int, *, slide: bool = False) -> Step:
         KeyError: no such matrix.
         IndexError: no such cell.
     """
-    matrices, exponentials = (SLIDE, SLIDE_EXPONENTIALS) if slide else (MATRICES, EXPONENTIALS)
+    matrices = SLIDE if slide else MATRICES
     value = matrices[matrix][row][column]
     cell = f"{matrix}[{row},{column}]"
     if matrix == "scores":
@@ -133,7 +125,7 @@ def step(matrix: str, row: int, column: int, *, slide: bool = False) -> Step:
         )
     if matrix == "alpha":
         exponents = [f"exp({_number(scaled)})" for scaled in matrices["scaled"][row]]
-        powers = [_number(power) for power in exponentials[row]]
+        powers = [_number(math.exp(scaled)) for scaled in matrices["scaled"][row]]
         return Step(
             f"How much of its attention does “{QUERIES[row]}” give to “{KEYS[column]}”?",
             f"{cell} = {exponents[column]} / ({' + '.join(exponents)})"

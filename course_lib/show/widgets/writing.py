@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 import matplotlib as mpl
-import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from course_lib.show.figures import BLUE, GREY, INK, LAID_OUT, LETTER, ORANGE, axes_in, pictured
+from course_lib.show.figures import BLUE, GREY, INK, LETTER, ORANGE, axes_in, canvas, pictured
 from course_lib.show.interactive import interactive
 from course_lib.show.pictures.matrices import WEIGHTS, readable_on
 
@@ -67,8 +66,7 @@ def _drawn(source: Sequence[str], steps: Sequence[Written]) -> Figure:
     looks = LETTER * sum(len(word) + 3 for word in source) + 0.2
     names = LETTER * max(len(word) for step in steps for word, _share in step.candidates) + 0.25
     width, height = said + looks + names + _BARS, _ABOVE + _STEP * len(steps)
-    with plt.rc_context(LAID_OUT):
-        drawn = Figure(figsize=(width, height))
+    with canvas(width, height) as drawn:
         heads = ((0.1, "has read"), (said, "looks at"), (said + looks + names, "thinks next"))
         for x, text in heads:
             drawn.text(x / width, 1 - 0.14 / height, text, fontsize=11, va="top")

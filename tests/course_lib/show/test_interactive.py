@@ -33,7 +33,6 @@ def widget(data: object = "cat", still: str = "<p>a cat</p>", alt: str = "a cat"
 
 def data_of(html: str) -> object:
     found = BeautifulSoup(html, "html.parser").find("script", type="application/json")
-    assert found is not None
     return json.loads(found.text)
 
 
@@ -50,14 +49,12 @@ def test_no_data_ends_its_script() -> None:
 
 def test_the_alternative_text_is_escaped() -> None:
     group = BeautifulSoup(widget(alt=HOSTILE), "html.parser").find("div", class_="katze-widget")
-    assert group is not None
     assert group["aria-label"] == HOSTILE
     assert group["role"] == "group"
 
 
 def test_the_still_and_the_words_are_there_without_a_script(capsys: pytest.CaptureFixture[str]) -> None:
     still = BeautifulSoup(widget(), "html.parser").find("div", class_="katze-still")
-    assert still is not None
     assert still.text == "a cat"
     interactive("attention_stepper", 1, still="<p>a cat</p>", alt="a cat", text="a cat, in words")
     assert capsys.readouterr().out.strip() == "a cat, in words"

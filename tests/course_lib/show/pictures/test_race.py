@@ -14,7 +14,7 @@ TIMES = {"RNN": [0.1, 0.2, 0.4, 0.8], "self-attention": [0.1, 0.1, 0.2, 0.4]}
 def test_both_pictures_have_a_line_for_each_layer(drawn) -> None:
     left, right = drawn(show.race, LENGTHS, STEPS, TIMES, machine="cpu", alt="two pictures of two lines").axes
     for axes, numbers in ((left, STEPS), (right, TIMES)):
-        assert {line.get_label(): list(line.get_ydata()) for line in axes.lines} == numbers  # type: ignore[arg-type]
+        assert {line.get_label(): list(line.get_ydata()) for line in axes.lines} == numbers
     assert "(cpu)" in right.get_title()
     assert [label.get_text() for label in left.get_xticklabels()] == ["2", "8"]
 

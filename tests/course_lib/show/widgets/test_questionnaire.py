@@ -38,6 +38,5 @@ def test_nothing_to_ask_or_to_choose_is_refused(questions: list[str], choices: l
 def test_the_script_has_the_questions_and_the_name() -> None:
     bundle = questionnaire("grades", QUESTIONS, CHOICES)._repr_mimebundle_()
     data = BeautifulSoup(bundle["text/html"], "html.parser").find("script", type="application/json")
-    assert data is not None
     assert json.loads(data.text) == {"name": "grades", "questions": QUESTIONS, "choices": CHOICES}
     assert bundle["text/plain"].startswith("1. Is <this> good?")
