@@ -28,7 +28,7 @@ class TorchAttention(nn.Module):
         memory: Float[Tensor, "batch keys d_model"],
         mask: Bool[Tensor, "#batch #queries keys"] | None = None,
     ) -> Float[Tensor, "batch queries d_model"]:
-        """Attend from each token of `x` to the tokens of `memory`, where `mask` is True: torch's own says where not.
+        """Attend from each token of `x` to the tokens of `memory`, where `mask` is True.
 
         Args:
             x: where the queries come from.
@@ -39,7 +39,7 @@ class TorchAttention(nn.Module):
             TypeError: `mask` is not boolean.
             ValueError: `mask` has another number of dimensions.
         """
-        batch, queries, d_model = x.shape
+        batch, queries, _d_model = x.shape
         if mask is not None:
             if mask.dtype != torch.bool:
                 raise TypeError(f"a mask is a boolean tensor, True where a query may attend, not {mask.dtype}")
@@ -47,28 +47,9 @@ class TorchAttention(nn.Module):
                 told = f"a mask is [batch, queries, keys], where batch and queries may be 1, not {list(mask.shape)}"
                 missing = ": unsqueeze(0) adds the batch, unsqueeze(1) the queries" if mask.dim() == 2 else ""
                 raise ValueError(told + missing)
-            mask = ~mask.expand(batch, queries, memory.shape[1]).repeat_interleave(self.heads, dim=0)
-        projections = (self.W_q, self.W_k, self.W_v)
-        biases = None if self.W_q.bias is None else torch.cat([layer.bias for layer in projections])
-        out, _ = F.multi_head_attention_forward(
-            query=x.transpose(0, 1),
-            key=memory.transpose(0, 1),
-            value=memory.transpose(0, 1),
-            embed_dim_to_check=d_model,
-            num_heads=self.heads,
-            in_proj_weight=None,
-            in_proj_bias=biases,
-            bias_k=None,
-            bias_v=None,
-            add_zero_attn=False,
-            dropout_p=0.0,
-            out_proj_weight=self.W_o.weight,
-            out_proj_bias=self.W_o.bias,
-            need_weights=False,
-            attn_mask=mask,
-            use_separate_proj_weight=True,
-            q_proj_weight=self.W_q.weight,
-            k_proj_weight=self.W_k.weight,
-            v_proj_weight=self.W_v.weight,
-        )
-        return out.transpose(0, 1)
+            mask = mask.expand(batch, queries, memory.shape[1]).unsqueeze(1)
+        projected = (self.W_q(x), self.W_k(memory), self.W_v(memory))
+        q, k, v = (each.unflatten(-1, (self.heads, -1)).transpose(1, 2) for each in projected)
+        out = F.scaled_dot_product_attention(q, k, v, mask)
+        projection: Tensor = self.W_o(out.transpose(1, 2).flatten(2))
+        return projection
