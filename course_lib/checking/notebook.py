@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from course_lib.judging.answer_key import PUBLIC_SEED, AnswerKey
+from course_lib.judging.errors import UnusableExercises
 from course_lib.judging.exercise import Case, Exercise, Value
 from course_lib.judging.finding import cells_above, find_answer, wrong_name
 from course_lib.judging.judge import judge, rule_broken
 from course_lib.judging.last_run import Run, RunLog, log_of_notebook, running_shell
 from course_lib.judging.observation import Observation, Outcome, Raised, observe, raised_by, with_article
 from course_lib.judging.recorded.reading import RecordedExercise
+from course_lib.judging.render import TEXT_WIDTH
 from course_lib.judging.rules import Code
 from course_lib.judging.verdict import Verdict
 from course_lib.judging.wording.torch_words import explained
@@ -56,7 +58,6 @@ def check(exercise_id: str = "", answer: Callable[..., Value] | None = None, *, 
     if find_spec("course_lib.exercises") is None:
         print("This check is left to the grader, which runs it outside the notebook.")
         return None
-    from course_lib.judging.errors import UnusableExercises
     from course_lib.learner.asked import NOTHING, asked_for
     from course_lib.learner.noting import noted
 
@@ -149,7 +150,6 @@ def case(exercise_id: str = "", answer: Callable[..., Value] | None = None) -> F
     """
     if find_spec("course_lib.exercises") is None:
         return _no_case("No case is handed out during grading.")
-    from course_lib.judging.errors import UnusableExercises
     from course_lib.learner.asked import NOTHING, asked_for
     from course_lib.learner.failing import failing_case
 
@@ -227,7 +227,6 @@ def progress(lesson: str | None = None) -> ProgressMap | None:
         print("There is no progress to show here.")
         return None
     from course_lib.exercises.catalogue import UnknownName
-    from course_lib.judging.errors import UnusableExercises
     from course_lib.learner.progress_map import progress_map
 
     try:
@@ -250,8 +249,6 @@ def recall(lesson: str, letters: str = "") -> None:
         print("Questions that look back are not counted here.")
         return
     from course_lib.exercises.catalogue import UnknownName
-    from course_lib.judging.errors import UnusableExercises
-    from course_lib.judging.render import TEXT_WIDTH
     from course_lib.learner.recall import told
 
     try:
@@ -270,43 +267,27 @@ def _verdict(exercise: Exercise, written: Value, cells: Sequence[str], hidden: b
     rule = Code(cells).broken_rule(exercise.name, exercise.forbidden_names)
     if rule is not None:
         return rule_broken(exercise, rule.name, rule.place)
-    key = AnswerKey(exercise, PUBLIC_SEED if hidden else None)
-    watched = _Watched(exercise, written)
-    with _quiet() as printed:
-        verdict = judge(key, watched.observe)
-    return replace(verdict, prints=bool(printed.getvalue()), note=watched.note or verdict.note)
+    from course_lib.learner.watch import Watch
 
+    key, stopped = AnswerKey(exercise, PUBLIC_SEED if hidden else None), ""
 
-class _Watched:
-    """An answer whose calls are stopped where they do not come back.
-
-    Attributes:
-        note: a sentence on the call that was; empty where none was.
-    """
-
-    def __init__(self, exercise: Exercise, answer: Callable[..., Value]) -> None:
-        self.note = ""
-        self._exercise = exercise
-        self._answer = answer
-
-    def observe(self, case: Case) -> Observation:
-        """Observe the answer on a case.
-
-        Raises:
-            KeyboardInterrupt: somebody has stopped it.
-        """
-        from course_lib.learner.watch import Watch
-
+    def watched(case: Case) -> Observation:
+        """Observe the answer, and stop a call that does not come back."""
+        nonlocal stopped
         watch = Watch()
         try:
             with watch:
-                return observe(self._answer, case, self._exercise.forbidden_names)
+                return observe(written, case, exercise.forbidden_names)
         except KeyboardInterrupt as interrupt:
-            told = f"{self._exercise.name}{_place(interrupt)}. Is there a loop that never ends?"
+            told = f"{exercise.name}{_place(interrupt)}. Is there a loop that never ends?"
             if not watch.fired:
                 raise KeyboardInterrupt(f"You stopped {told}") from None  # without the lines of the check itself
-            self.note = f"The check has stopped {told}"
+            stopped = f"The check has stopped {told}"
             return Observation(False, failure=Outcome.TIMED_OUT)
+
+    with _quiet() as printed:
+        verdict = judge(key, watched)
+    return replace(verdict, prints=bool(printed.getvalue()), note=stopped or verdict.note)
 
 
 def _place(interrupt: KeyboardInterrupt) -> str:

@@ -8,6 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+DRIVE = Path("/content/drive/MyDrive")
+"""Google Drive, where Colab has mounted it."""
+
 
 @contextmanager
 def put_in_place(path: Path) -> Iterator[Path]:

@@ -6,7 +6,7 @@ Exact first: type, device, dtype, shape. Then the values, under a tolerance that
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from course_lib.judging.arrays import Array
+from course_lib.judging.elsewhere import tensors_in
 from course_lib.judging.exercise import Case, Value
 from course_lib.judging.observation import Foreign, Observation, argument_name, gradient_names, with_article
 
@@ -122,15 +123,7 @@ USUAL = Strictness()
 def floating_dtypes(case: Case) -> set[torch.dtype]:
     """The floating dtypes among all the tensors that a case passes in."""
     passed = (*case.args, *case.kwargs.values(), *case.construct.values(), *case.weights.values())
-    return {tensor.dtype for tensor in _tensors(passed) if tensor.dtype.is_floating_point}
-
-
-def _tensors(value: Value) -> Iterator[Tensor]:
-    if isinstance(value, Tensor):
-        yield value
-    inside = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
-    for item in inside:
-        yield from _tensors(item)
+    return {tensor.dtype for tensor in tensors_in(passed) if tensor.dtype.is_floating_point}
 
 
 def tolerance(expected: Tensor, strict: Strictness = USUAL) -> float:

@@ -43,14 +43,14 @@ class MixedDevices(RuntimeError):
 
 def put(value: Any) -> Any:
     """Mark all tensors in a value or a module as being elsewhere; return it."""
-    for tensor in _tensors(value):
+    for tensor in tensors_in(value):
         setattr(tensor, _MARK, True)
     return value
 
 
 def left_here(value: Any) -> bool:
     """Return whether there is a tensor in a value that is on the CPU."""
-    return any(not _is_elsewhere(tensor) for tensor in _tensors(value))
+    return any(not _is_elsewhere(tensor) for tensor in tensors_in(value))
 
 
 class Elsewhere(TorchFunctionMode):
@@ -73,7 +73,7 @@ class Elsewhere(TorchFunctionMode):
                 return known[asked]
         if name == "device":  # the class of devices itself, in `with x.device:`, say
             return func(*args, **kwargs)
-        given = list(_tensors([args, kwargs]))
+        given = list(tensors_in([args, kwargs]))
         away = [_is_elsewhere(tensor) for tensor in given]
         moves = name in ("to", "type_as", "cpu", "cuda")
         mixed = any(away) and any(tensor.ndim and not there for tensor, there in zip(given, away, strict=True))
@@ -111,7 +111,8 @@ def _is_elsewhere(value: Any) -> bool:
     return bool(getattr(value, _MARK, False))
 
 
-def _tensors(value: Any) -> Iterator[Tensor]:
+def tensors_in(value: Any) -> Iterator[Tensor]:
+    """The tensors in a value, however deep, and those of a module."""
     if isinstance(value, Tensor):
         yield value
     elif isinstance(value, nn.Module):
@@ -119,4 +120,4 @@ def _tensors(value: Any) -> Iterator[Tensor]:
         yield from value.buffers()
     elif isinstance(value, (list, tuple, dict)):
         for item in value.values() if isinstance(value, dict) else value:
-            yield from _tensors(item)
+            yield from tensors_in(item)

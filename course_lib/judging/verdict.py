@@ -148,15 +148,14 @@ def compared(
         parameters: the names of the answer's parameters, for messages.
         tolerance: how near the answer must be, instead of the dtype's own tolerance.
     """
-    if case.refused and is_refusal(case, actual):
-        return CaseResult(case, hidden, expected, actual, None, Outcome.PASSED)
-    if not actual.returned:
-        failed = Outcome.WRONG if _is_unfit(actual) else actual.failure or Outcome.DIED
-        return CaseResult(case, hidden, expected, actual, None, failed, parameters)
-    found = difference(case, expected, actual, parameters, tolerance)
-    if found is None:
-        return CaseResult(case, hidden, expected, actual, None, Outcome.PASSED)
-    return CaseResult(case, hidden, expected, actual, found, Outcome.WRONG, parameters)
+    found = difference(case, expected, actual, parameters, tolerance) if actual.returned else None
+    if actual.returned:
+        outcome = Outcome.PASSED if found is None else Outcome.WRONG
+    elif case.refused and is_refusal(case, actual):
+        outcome = Outcome.PASSED
+    else:
+        outcome = Outcome.WRONG if _is_unfit(actual) else actual.failure or Outcome.DIED
+    return CaseResult(case, hidden, expected, actual, found, outcome, parameters)
 
 
 def _is_unfit(actual: Observation) -> bool:

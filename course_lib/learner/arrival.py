@@ -5,7 +5,8 @@ from __future__ import annotations
 from importlib.metadata import version
 from pathlib import Path
 
-from course_lib.learner.folder import DRIVE, learner_folder
+from course_lib.ground.files import DRIVE
+from course_lib.learner.folder import learner_folder
 
 COLAB = Path("/content")
 """The folder that Colab's notebooks run in."""

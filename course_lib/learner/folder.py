@@ -9,11 +9,10 @@ from pathlib import Path
 
 import platformdirs
 
+from course_lib.ground.files import DRIVE
+
 PROGRESS = "progress.jsonl"
 """What the file is called, and by what a working folder is known."""
-
-DRIVE = Path("/content/drive/MyDrive")
-"""Google Drive, where Colab has mounted it."""
 
 
 def learner_folder() -> Path:

@@ -22,12 +22,12 @@ def next_hint(exercise: Exercise) -> HelpPanel | None:
     if not exercise.hints:
         print(f"There are no hints for {exercise.id}.")
         return None
-    following = _following(exercise, kept.of(exercise.id))
-    if following is not None:
+    before = kept.of(exercise.id)
+    if (following := exercise.next_hint(before.mistake, before.hints)) is not None:
         kept.note_hint(exercise.id, following.depth)
-    by_depth = {hint.depth: hint for hint in exercise.hints}
-    opened = [by_depth[depth] for depth in dict.fromkeys(kept.of(exercise.id).hints) if depth in by_depth]
-    closing = [_what_follows(exercise, kept.of(exercise.id)), *kept.news()]
+    history, by_depth = kept.of(exercise.id), {hint.depth: hint for hint in exercise.hints}
+    opened = [by_depth[depth] for depth in dict.fromkeys(history.hints) if depth in by_depth]
+    closing = [_what_follows(exercise, history), *kept.news()]
     return HelpPanel(
         heading="Hint" if len(opened) == 1 else "Hints",
         detail=f"{len(opened)} of {len(exercise.hints)}",
@@ -37,10 +37,6 @@ def next_hint(exercise: Exercise) -> HelpPanel | None:
     )
 
 
-def _following(exercise: Exercise, history: History) -> Hint | None:
-    return exercise.next_hint(history.mistake, history.hints)
-
-
 def _section(hint: Hint) -> Section:
     if len(hint.steps) > 1:
         return Section(hint.title, steps=tuple(hint.steps))
@@ -48,7 +44,7 @@ def _section(hint: Hint) -> Section:
 
 
 def _what_follows(exercise: Exercise, history: History) -> str:
-    if _following(exercise, history) is not None:
+    if exercise.next_hint(history.mistake, history.hints) is not None:
         return f'For the next hint run `hint("{exercise.id}")` again.'
     if solution_of(exercise.id) is None:
         return "That was the last hint."

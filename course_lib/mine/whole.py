@@ -125,9 +125,6 @@ class MyTransformer:
                 unfinished.write_bytes(content)
         return folder / f"{NAME}.py"
 
-    def __str__(self) -> str:
-        return self.text()
-
     def __repr__(self) -> str:
         return self.text()
 

@@ -10,14 +10,11 @@ from pathlib import Path
 
 import torch
 
-from course_lib.ground.files import cache_folder
+from course_lib.ground.files import DRIVE, cache_folder
 from course_lib.scenes.sample import everyday_captions, everyday_scenes
 from course_lib.text.downloads import DownloadError, multi30k
 from course_lib.text.texts import SentencePair
 from course_lib.training.recipes import MULTI30K, SHORT_SCENES, TranslationRecipe
-
-DRIVE = Path("/content/drive/MyDrive")
-"""Where Colab shows a Google Drive, once it is mounted."""
 
 H200 = {
     "training": [4.55, 3.32, 2.84, 2.61, 2.47, 2.35, 2.25, 2.17, 2.11, 2.05],

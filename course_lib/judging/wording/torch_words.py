@@ -30,19 +30,14 @@ def speaks_of_shapes(message: str) -> bool:
     return any(pattern.search(message) for pattern, _ in _OF_SHAPES)
 
 
-def _product(found: Match) -> str:
-    left, right = found[2], found[3]
+def _product(left: str, right: str) -> str:
     return f"A matrix product a @ b needs the last dimension of a ({left}) to be the last but one of b ({right})."
 
 
 def _batched_product(found: Match) -> str:
-    if found[1] != found[3]:
-        return (
-            f"A batched matrix product needs the same number of matrices on both sides: here {found[1]} and {found[3]}."
-        )
-    return (
-        f"A matrix product a @ b needs the last dimension of a ({found[2]}) to be the last but one of b ({found[4]})."
-    )
+    if found[1] == found[3]:
+        return _product(found[2], found[4])
+    return f"A batched matrix product needs the same number of matrices on both sides: here {found[1]} and {found[3]}."
 
 
 def _entry_by_entry(found: Match) -> str:
@@ -117,11 +112,12 @@ _IMPORTS = {
 Meaning = tuple[re.Pattern[str], str | Callable[[Match], str]]
 
 _OF_SHAPES: list[Meaning] = [
-    (re.compile(r"mat1 and mat2 shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)"), _product),
     (
-        re.compile(
-            r"first two dimensions of batch2 tensor to be: \[(\d+), (\d+)\] but got: \[(\d+), (\d+)\]",
-        ),
+        re.compile(r"mat1 and mat2 shapes cannot be multiplied \(\d+x(\d+) and (\d+)x\d+\)"),
+        lambda found: _product(found[1], found[2]),
+    ),
+    (
+        re.compile(r"first two dimensions of batch2 tensor to be: \[(\d+), (\d+)\] but got: \[(\d+), (\d+)\]"),
         _batched_product,
     ),
     (
