@@ -47,7 +47,6 @@ def lesson(monkeypatch: pytest.MonkeyPatch) -> Iterator[InteractiveShell]:
 def test_after_a_restart_the_cells_above_are_asked_for(lesson: InteractiveShell) -> None:
     lesson.run_cell("mine = 1", store_history=True)
     verdict = check("attention.scores")
-    assert verdict is not None
     assert verdict.outcome is Outcome.NEVER_DEFINED
     assert "Has the kernel been restarted? Run > Run All Above Selected Cell" in verdict.note
 
@@ -56,7 +55,6 @@ def test_after_a_restart_the_cells_above_are_asked_for(lesson: InteractiveShell)
 def test_where_something_of_the_lesson_is_there_no_restart_is_suspected(lesson: InteractiveShell, cell: str) -> None:
     lesson.run_cell(cell, store_history=True)
     verdict = check("attention.scores")
-    assert verdict is not None
     assert verdict.note.startswith("There is no dot_product_scores yet. Run the cell that defines it")
 
 
@@ -82,7 +80,6 @@ def test_the_answer_is_looked_up_in_the_notebook(shell: InteractiveShell) -> Non
 
 def test_a_missing_answer_is_never_defined(shell: InteractiveShell) -> None:
     verdict = check("sample.double")
-    assert verdict is not None
     assert verdict.outcome is Outcome.NEVER_DEFINED
 
 
@@ -199,7 +196,6 @@ def test_a_terminal_shows_the_verdict_in_words_and_a_kernel_leaves_the_points(sh
 
 def test_an_answer_may_be_passed_in() -> None:
     verdict = check("attention.scores", lambda q, k: q @ k.transpose(-2, -1), hidden=True)
-    assert verdict is not None
     assert verdict.passed
     assert any(result.hidden for result in verdict.cases)
 
@@ -236,7 +232,6 @@ def test_an_interrupt_says_where_the_answer_was(shell: InteractiveShell) -> None
 
 def test_progress_shows_the_map(capsys: pytest.CaptureFixture[str]) -> None:
     shown = progress("01_attention")
-    assert shown is not None
     assert shown.detailed.lesson == "01_attention"
     assert progress("1_attention") is None
     assert "did you mean 01_attention" in capsys.readouterr().out

@@ -58,7 +58,7 @@ def test_what_is_made_is_the_right_answer_with_the_change(edited: Callable[[Tens
 
 
 def test_what_is_asked_for_its_source_is_the_right_answer_s() -> None:
-    assert (TRIPLED.__module__, TRIPLED.__name__) == (line.__module__, "line")  # type: ignore[attr-defined]
+    assert (TRIPLED.__module__, TRIPLED.__name__) == (line.__module__, "line")
 
 
 def test_two_at_once_are_two_edits_unless_they_meet_or_are_known_together() -> None:

@@ -94,11 +94,9 @@ def test_a_check_in_marimo_finds_keeps_and_names(tmp_path: Path, monkeypatch: py
     monkeypatch.setitem(sys.modules, "__main__", main)
     monkeypatch.setenv("KATZE_WORK", str(tmp_path))
     scale, scores = check("attention.scale"), check("attention.scores")
-    assert scale is not None
     assert scale.passed
     kept: dict[str, object] = {}
     exec(kept_at("attention.scale").read_text(), kept)
     assert {"torch", "root", "scale_scores"} <= kept.keys()
-    assert scores is not None
     assert scores.outcome is Outcome.NEVER_DEFINED
     assert scores.note.startswith("Your answer cell defines `dot_products`; the check looks for `dot_product_scores`.")

@@ -63,7 +63,6 @@ def test_an_exception_is_recorded_with_the_line_that_raised_it() -> None:
     seen = observe(fail, VECTOR)
     assert not seen.returned
     assert seen.failure is Outcome.RAISED
-    assert seen.raised is not None
     assert seen.raised.type_name == "IndexError"
     assert seen.raised.code == "return x[5]"
 
@@ -77,10 +76,9 @@ def test_a_cell_that_is_no_python_is_told_by_its_line_and_not_by_its_file() -> N
 
 def test_what_an_answer_evaluates_itself_is_told_by_the_answers_own_line() -> None:
     def evaluate(x: Tensor) -> Tensor:
-        return eval("1 +")  # type: ignore[no-any-return]
+        return eval("1 +")
 
     raised = observe(evaluate, VECTOR).raised
-    assert raised is not None
     assert raised.code.startswith('return eval("1 +")')
 
 
@@ -273,7 +271,6 @@ def test_a_class_from_before_a_renaming_is_built_under_its_names(
 def test_a_class_that_is_not_a_module_is_told_so() -> None:
     case = Case("built", (torch.ones(1),), construct={}, weights={"weight": torch.ones(1)})
     seen = observe(dict, case)
-    assert seen.raised is not None
     assert "torch.nn.Module" in seen.raised.message
 
 

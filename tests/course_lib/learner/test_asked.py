@@ -38,6 +38,7 @@ def look_up() -> None:
 )
 def test_what_is_perhaps_meant_is_named(name: object, said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert asked_for(name, "check") is None
+    assert progress_file().read() == {}
     told = " ".join(capsys.readouterr().out.split())
     assert told.startswith("Nothing was checked: no exercise '")
     assert said in told

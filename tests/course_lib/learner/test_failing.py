@@ -25,7 +25,7 @@ from tests.course_lib.judging.samples import DOUBLE, SCALE
 
 
 def handed(exercise: Exercise, answer: object) -> FailingCase:
-    verdict = judge(AnswerKey(exercise), lambda one: observe(answer, one))  # type: ignore[arg-type]
+    verdict = judge(AnswerKey(exercise), lambda one: observe(answer, one))
     found = failing_case(verdict)
     assert not isinstance(found, str)
     return found
@@ -55,7 +55,7 @@ def test_a_call_can_be_made_again() -> None:
     other = case(name, mask)
     assert isinstance(other, FailingCase)
     assert bool(other.args[0].any())
-    assert found.name in check(name, mask).text()  # type: ignore[union-attr]
+    assert found.name in check(name, mask).text()
     assert progress_file().of(name).failures == 1  # the one check
 
 

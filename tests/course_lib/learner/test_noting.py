@@ -23,7 +23,6 @@ SCORES = exercises.find("attention.scores")
 
 def test_a_line_of_progress_stands_at_the_end_of_every_verdict() -> None:
     verdict = check(SCORES.id, lambda q, k: q @ k.transpose(-2, -1))
-    assert verdict is not None
     assert "01 Attention: 1 of 8 exercises, 1 of 17 points, 0 of 1 written answers compared. Next: " in str(
         verdict
     ).replace("\n  ", " ")
@@ -32,8 +31,6 @@ def test_a_line_of_progress_stands_at_the_end_of_every_verdict() -> None:
 
 def test_a_named_mistake_is_remembered() -> None:
     verdict = check(SCORES.id, lambda q, k: (q @ k.transpose(-2, -1)).transpose(-2, -1))
-    assert verdict is not None
-    assert verdict.misconception is not None
     assert progress_file().of(SCORES.id).mistake == verdict.misconception.id
 
 
@@ -55,7 +52,6 @@ def wrong_again(times: int = 1) -> str:
     """What the last of some failed checks says at its end."""
     for _ in range(times):
         verdict = check(SCORES.id, lambda q, k: q @ q.transpose(-2, -1))
-    assert verdict is not None
     return "\n".join(verdict.closing)
 
 
@@ -75,7 +71,6 @@ def test_marimo_has_cells_too(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_named_mistake_gets_a_hint_from_the_second_failure_on() -> None:
     def folded(answer: Callable[[Tensor, Tensor], Tensor]) -> str:
         verdict = check(SCORES.id, answer)
-        assert verdict is not None
         return verdict.hint.depth if verdict.hint is not None else ""
 
     def transposed(q: Tensor, k: Tensor) -> Tensor:
@@ -83,7 +78,6 @@ def test_a_named_mistake_gets_a_hint_from_the_second_failure_on() -> None:
 
     assert folded(transposed) == ""
     meant = SCORES.next_hint(progress_file().of(SCORES.id).mistake)
-    assert meant is not None
     assert [folded(transposed), folded(transposed)] == [meant.depth] * 2
     assert folded(lambda q, k: q @ k.transpose(-2, -1)) == ""
     assert folded(transposed) == ""
@@ -98,7 +92,6 @@ def test_a_notebook_is_offered_help_in_a_cell(monkeypatch: pytest.MonkeyPatch) -
 def test_what_was_right_before_is_said_to_have_been() -> None:
     assert "right before" not in wrong_again()
     right = check(SCORES.id, lambda q, k: q @ k.transpose(-2, -1))
-    assert right is not None
     assert "right before" not in "".join(right.closing)
     assert wrong_again().startswith("You had this right before, and that still counts.")
 
@@ -118,7 +111,6 @@ def test_after_the_last_hint_the_solution_is_offered_where_there_is_one(
 def test_nothing_is_offered_to_whoever_passes_or_has_written_nothing() -> None:
     wrong_again(2)
     passed = check(SCORES.id, lambda q, k: q @ k.transpose(-2, -1))
-    assert passed is not None
     assert "hint(" not in "".join(passed.closing)
     wrong_again()
     blank = noted(Verdict(SCORES, Outcome.NOT_ATTEMPTED, 0.0), [])

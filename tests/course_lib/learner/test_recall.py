@@ -58,7 +58,6 @@ def test_a_page_is_shown_without_a_kernel(catalogue: Catalogue) -> None:
     assert questions_of(catalogue, "01_own") is None, "a lecturer leaves questions out by leaving the page out"
     write(catalogue, f"# Ours\n\nTry these.\n\n{PAGE}")
     page = questions_of(catalogue, "01_own")
-    assert page is not None
     shown = page.markdown()
     assert shown.startswith(
         "# Ours\n\nTry these.\n\n**1. Two shapes**\n\nWhat comes out?\n\n```python\ntorch.ones(2, 1)"
@@ -71,7 +70,6 @@ def test_a_page_is_shown_without_a_kernel(catalogue: Catalogue) -> None:
     assert shown.endswith(folded)
     write(catalogue, PAGE)
     page = questions_of(catalogue, "01_own")
-    assert page is not None
     assert page.markdown().startswith(OPENING)
 
 
@@ -98,7 +96,6 @@ def test_a_page_that_is_not_complete_says_where(catalogue: Catalogue, old: str, 
 def test_the_course_asks_fairly(lesson: str) -> None:
     """No letter, no length and no formula in HTML gives an answer away, or is lost."""
     page = questions_of(COURSE, lesson)
-    assert page is not None
     assert lesson in COURSE.modules
     for question in page.questions:
         assert len({choice.text for choice in question.choices}) == len(question.choices)
@@ -132,16 +129,13 @@ def longer_wins(alpha: float) -> bool:
 )
 def test_the_right_number_is_right(lesson: str, number: int, computed: float) -> None:
     page = questions_of(COURSE, lesson)
-    assert page is not None
     [right] = [choice.text for choice in page.questions[number - 1].choices if choice.right]
     found = re.search(r"[\d.]+", right)
-    assert found is not None
     assert float(found[0]) == pytest.approx(computed, rel=0.02)
 
 
 def right_letters(lesson: str) -> str:
     page = questions_of(COURSE, lesson)
-    assert page is not None
     return "".join(LETTERS[[one.right for one in question.choices].index(True)] for question in page.questions)
 
 
@@ -155,7 +149,6 @@ def test_the_first_answers_count_and_wrong_ones_get_their_reason(
     monkeypatch.setenv("KATZE_WORK", str(tmp_path))
     lesson = LESSONS[1]
     right, page = right_letters(lesson), questions_of(COURSE, lesson)
-    assert page is not None
     number = len(right)
     for letters in ("", right[:-1], f"{right[:-1]}z", f"{right}a"):
         recall(lesson, letters)
@@ -171,7 +164,6 @@ def test_the_first_answers_count_and_wrong_ones_get_their_reason(
     assert capsys.readouterr().out == said
     assert progress_file().of(lesson).missed == (1, 2)
     shown = progress()
-    assert shown is not None
     assert shown.detailed.lesson == lesson
     assert f"{number - 2} of {number} looking back" in shown.text()
     assert "looking back" in shown.html()
@@ -185,7 +177,6 @@ def test_older_ones_come_back_those_first_that_were_missed(tmp_path: Path, monke
 
     def titles(on: date = day) -> list[str]:
         page = older_questions(progress_map().lessons, on)
-        assert page is not None
         return [question.title for question in page.questions]
 
     def lessons() -> list[str]:
@@ -202,6 +193,5 @@ def test_older_ones_come_back_those_first_that_were_missed(tmp_path: Path, monke
     progress_file().note_check("bert.mask_words", 1, True)
     assert lessons() == ["08", "06", "02"], "one, three and seven lessons ago"
     page = questions_of(COURSE, "02_masking")
-    assert page is not None
     missed = f"02 Masking: {page.questions[2].title}"
     assert {titles(day + timedelta(days))[2] for days in range(5)} == {missed}

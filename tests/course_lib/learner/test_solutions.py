@@ -66,7 +66,6 @@ def test_an_answer_in_words_is_shown_with_what_earns_its_points_once_one_is_writ
     assert capsys.readouterr().out.startswith(f"Have you written your own answer to {task}?")
     assert not progress_file().of(task).seen_solution
     shown = solution(task)
-    assert shown is not None
     answer, scheme = shown.sections
     assert len(answer.paragraphs) > 0
     assert len(scheme.steps) == points
@@ -134,7 +133,6 @@ def test_nothing_else_that_students_get_contains_a_solution() -> None:
 def with_solution(exercise: Exercise) -> list[Path]:
     """The files that hold a sentence of its reason, or its code: in a few lines there is one way to write it."""
     written = solution_of(exercise.id)
-    assert written is not None
     sentences = [squeezed(sentence) for sentence in written.reason.split(". ") if len(sentence) > 40]
     assert sentences, exercise.id
     found = [path for path, text in texts().items() if any(sentence in text for sentence in sentences)]

@@ -433,7 +433,6 @@ def test_a_notebook_shows_own_pieces_and_a_grey_line_for_each_other(
     kept_at("attention.scale").write_text("def scale_scores(scores, d_head):\n    return scores * (d_head < 1) ** -0.5")
     kept_at("attention.weights").write_bytes(b"\xff\xfe")
     shown = mine()
-    assert shown is not None
     html = shown._repr_html_()
     assert ">1 of the 14 pieces of your transformer is your own, and 0 of the 7 that make a GPT of it.</p>" in html
     assert "    return scores * (d_head &lt; 1) ** -0.5</pre>" in html

@@ -26,26 +26,23 @@ from course_lib.judging.recorded.reading import (
     RecordedExercise,
     read_exercises,
 )
+from tests.course_lib.judging.samples import DOUBLE
 
 Answer = Callable[..., Any]
 
 
-def exercise(reference: Answer, cases: list[Case], *mistakes: Answer, correct: tuple[Answer, ...] = ()) -> Exercise:
+def exercise(reference: Answer, cases: list[Case], *mistakes: Answer) -> Exercise:
     named = tuple(Misconception(f"mistake_{number}", f"Mistake {number}.", one) for number, one in enumerate(mistakes))
-    return Exercise(
+    return replace(
+        DOUBLE,
         id="made.up",
         lesson="01_attention",
         name="written",
-        title="Made up",
-        statement="written(x)",
-        points=1,
-        minutes=1,
-        section="Nowhere",
-        source="none",
         reference=reference,
         cases=lambda generator, hidden: cases if not hidden else [replace(cases[0], name="further")],
         misconceptions=named,
-        correct=correct,
+        correct=(),
+        parts={"values": 3},
     )
 
 
@@ -128,9 +125,7 @@ class TestCallbacks:
     @pytest.fixture
     def full(self) -> Exercise:
         norm = Callback("norm", lambda x: x / x.norm(), most_calls=3)
-        return exercise(
-            lambda x, norm: norm(norm(x) + x), [Case("a row", (X[0], norm))], lambda x, norm: norm(x), correct=()
-        )
+        return exercise(lambda x, norm: norm(norm(x) + x), [Case("a row", (X[0], norm))], lambda x, norm: norm(x))
 
     def test_known_calls(self, full: Exercise, tmp_path: Path) -> None:
         here = recorded(full, tmp_path)

@@ -59,25 +59,25 @@ OTHERS: list[tuple[Callable[[], object], str]] = [
     (lambda: bool(X), "torch.where, &, |, ~"),
     (lambda: min(X, X.mean(dim=0)), "min and max need a single truth value"),
     (lambda: max(0, X), "torch.minimum and torch.maximum"),
-    (lambda: X(X), "pass the function itself, not its result"),  # type: ignore[operator]
-    (lambda: list(map(X.mean(), [X])), "pass the function itself, not its result"),  # type: ignore[arg-type]
-    (lambda: torch.sqrt(4), "torch.sqrt needs a tensor. For a plain number use math.sqrt."),  # type: ignore[arg-type]
-    (lambda: F.relu(X), "add `import torch.nn.functional as F`"),  # type: ignore[name-defined]
+    (lambda: X(X), "pass the function itself, not its result"),
+    (lambda: list(map(X.mean(), [X])), "pass the function itself, not its result"),
+    (lambda: torch.sqrt(4), "torch.sqrt needs a tensor. For a plain number use math.sqrt."),
+    (lambda: F.relu(X), "add `import torch.nn.functional as F`"),
     (lambda: X.item(), "a tensor with a single number"),
     (lambda: nn.Linear(3, 3)(BLOCK), "A BlockOutput holds several results"),
     (lambda: X + BLOCK, "such as its .out"),
     (lambda: BLOCK.shape, "such as its .out"),
     (lambda: X.mT.view(6), "use reshape, or call contiguous() first"),
     (lambda: X + nn.MultiheadAttention(3, 1)(X, X, X), "This is a tuple where a single value is needed."),
-    (lambda: torch.relu(X.max(dim=1)), "This is a tuple where a single value is needed."),  # type: ignore[arg-type]
-    (lambda: X.sort().sum(), "This is a tuple where a single value is needed."),  # type: ignore[attr-defined]
-    (lambda: X - X.max(dim=-1), "This is a tuple where a single value is needed."),  # type: ignore[operator]
-    (lambda: X.sort(dim=-1) / 2, "This is a tuple where a single value is needed."),  # type: ignore[operator]
-    (lambda: (X.max(dim=-1) == X).mean(), "the pair (values and indices) that max along a dimension returns"),  # type: ignore[attr-defined]
+    (lambda: torch.relu(X.max(dim=1)), "This is a tuple where a single value is needed."),
+    (lambda: X.sort().sum(), "This is a tuple where a single value is needed."),
+    (lambda: X - X.max(dim=-1), "This is a tuple where a single value is needed."),
+    (lambda: X.sort(dim=-1) / 2, "This is a tuple where a single value is needed."),
+    (lambda: (X.max(dim=-1) == X).mean(), "the pair (values and indices) that max along a dimension returns"),
     (lambda: (X == [1, 2]).any(), "This is a single True or False where a tensor is needed."),
-    (lambda: (X is None).float(), "This is a single True or False"),  # type: ignore[attr-defined]
-    (lambda: torch.softmax(X), "Tell softmax along which dimension: dim=-1 is the last."),  # type: ignore[call-overload]
-    (lambda: X.cumsum(), "Tell cumsum along which dimension"),  # type: ignore[call-overload]
+    (lambda: (X is None).float(), "This is a single True or False"),
+    (lambda: torch.softmax(X), "Tell softmax along which dimension: dim=-1 is the last."),
+    (lambda: X.cumsum(), "Tell cumsum along which dimension"),
     (lambda: torch.dot(X, X), "torch.dot takes two vectors. A matrix product, a @ b,"),
     (lambda: torch.outer(X, X), "a.unsqueeze(-1) * b.unsqueeze(-2)"),
     (lambda: torch.einsum("bij,bkj->bik", X, X), "here 3 for 2 dimensions"),
@@ -86,11 +86,11 @@ OTHERS: list[tuple[Callable[[], object], str]] = [
     (lambda: torch.cat([X, torch.ones(3)]), "the same number of dimensions: here 2 and 1"),
     (lambda: _unpacked(3), "holds 2 is unpacked into 3 names. If it is a shape"),
     (lambda: _unpacked(1), "is unpacked into 1 names."),
-    (lambda: dict([(1, 2, 3)]), ""),  # type: ignore[list-item]
+    (lambda: dict([(1, 2, 3)]), ""),
     (lambda: 1 / len([]), "A plain number was divided by 0."),
     (lambda: divmod(7, 0), "A plain number was divided by 0."),
     (lambda: 5 % 0, "A plain number was divided by 0."),
-    (lambda: attend(X), "Is attend misspelled?"),  # type: ignore[name-defined]
+    (lambda: attend(X), "Is attend misspelled?"),
 ]
 
 
