@@ -23,6 +23,21 @@ COURSE = "the-course-of-winter"
 
 ServerOf = Callable[[Level], ForkServer]
 
+FORGE = (
+    "import json, os, struct\n"
+    "def send(header, payload=b''):\n"
+    "    data = header if isinstance(header, bytes) else json.dumps(header).encode()\n"
+    "    data = struct.pack('>4sII', b'KTZ1', len(data), len(payload)) + data + payload\n"
+    "    while data: data = data[os.write(wire, data):]\n"
+    "import asyncio, stat\nloop = asyncio.get_event_loop_policy().get_event_loop()\n"
+    "known = loop._ssock.fileno(), loop._csock.fileno()\n"
+    "def is_socket(fd):\n"
+    "    try: return stat.S_ISSOCK(os.fstat(fd).st_mode)\n"
+    "    except OSError: return False\n"
+    "[wire] = [fd for fd in range(3, 2000) if is_socket(fd) and fd not in known]\n"
+)
+"""Begins a cell that sends frames on the wire itself, in the sandbox's place."""
+
 
 @functools.cache
 def why_not(level: Level) -> list[str]:

@@ -5,7 +5,6 @@ Each crossing is one submission, which answers one exercise and no other.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from textwrap import indent
@@ -121,15 +120,14 @@ _KINDS: Mapping[str, tuple[str, str]] = {
 
 def _crossed(kind: str, exercise: Exercise) -> Iterator[Crossing]:
     own, body = _KINDS[kind]
-    reference = exercise.reference
-    module = inspect.getmodule(reference)
+    module = exercise.reference.__module__
     names = {
         "name": exercise.name,
-        "module": getattr(module, "__name__", ""),
-        "reference": getattr(reference, "__name__", ""),
-        "file": "/".join(getattr(module, "__name__", "").split(".")[1:]) + ".py",
+        "module": module,
+        "reference": exercise.reference.__name__,
+        "file": module.partition(".")[2].replace(".", "/") + ".py",
     }
-    if kind in ("spelled", "read") and names["module"] not in exercise.withheld:
+    if kind in ("spelled", "read") and module not in exercise.withheld:
         return  # what is not withheld for it is an answer's to use
     table = _table(exercise) if "{table}" in own else ""
     if table is not None:

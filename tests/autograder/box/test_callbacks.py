@@ -30,7 +30,7 @@ from course_lib.judging.ready_made import SOFTMAX
 from course_lib.judging.verdict import USED_BEFORE, Verdict
 from course_lib.references.evaluation import edit_distance
 from tests.autograder.box.conftest import asked
-from tests.autograder.box.fork_server.test_client import FORGE
+from tests.boxes import FORGE
 
 WORDS = 7
 

@@ -3,32 +3,18 @@
 from __future__ import annotations
 
 from course_lib.judging.observation import Outcome
+from tests.boxes import FORGE
 from tests.dishonest.attempt import DIED, OUT_OF_MEMORY, WRONG, Attempt, in_call
 
-_WIRE = """
-    import asyncio, json, os, stat, struct, time
-    loop = asyncio.get_event_loop_policy().get_event_loop()
-    def is_wire(descriptor):
-        try:
-            is_socket = stat.S_ISSOCK(os.fstat(descriptor).st_mode)
-        except OSError:
-            return False
-        return is_socket and descriptor not in (loop._ssock.fileno(), loop._csock.fileno())
-    [wire] = filter(is_wire, range(3, 5_000))
-    def frame(header, payload=b""):
-        text = header if isinstance(header, bytes) else json.dumps(header).encode()
-        return struct.pack(">4sII", b"KTZ1", len(text), len(payload)) + text + payload
-    def say(data):
-        while data:
-            data = data[os.write(wire, data):]
-    def number():
-        import gc
-        frames = [o for o in gc.get_objects() if type(o).__name__ == "Frame" and "cases" in getattr(o, "header", {})]
-        return frames[-1].header["id"] + ".0"
-    def report(**fields):
-        right = {"returned": True, "value": None, "gradients": [], "arguments": [None, None]}
-        right |= {"failure": None, "raised": None, "seconds": 0.0}
-        return {"id": number(), "kind": "observation", "observation": {**right, **fields}}
+_WIRE = f"""{FORGE}
+def number():
+    import gc
+    frames = [o for o in gc.get_objects() if type(o).__name__ == "Frame" and "cases" in getattr(o, "header", {{}})]
+    return frames[-1].header["id"] + ".0"
+def report(**fields):
+    right = {{"returned": True, "value": None, "gradients": [], "arguments": [None, None]}}
+    right |= {{"failure": None, "raised": None, "seconds": 0.0}}
+    return {{"id": number(), "kind": "observation", "observation": {{**right, **fields}}}}
 """
 
 
@@ -39,11 +25,11 @@ def _says(name: str, tries: str, code: str, outcome: Outcome = DIED) -> Attempt:
 
 ATTEMPTS = (
     _says("silence", "Closes the connection without a word.", "os.close(wire)"),
-    _says("forged_result", "Reports a passed case with full points.", "say(frame(report(passed=True, points=100)))"),
+    _says("forged_result", "Reports a passed case with full points.", "send(report(passed=True, points=100))"),
     _says(
         "answers_in_advance",
         "Answers all cases at once, and those of other exercises as well.",
-        "say(frame(report()) * 50)",
+        "told = report()\nfor _ in range(50): send(told)",
         WRONG,
     ),
     _says(
@@ -51,16 +37,16 @@ ATTEMPTS = (
         "Sends a tensor of NaN in place of its result.",
         """
             from safetensors.torch import save
-            say(frame(report(value={'tensor': 0}), save({'0': torch.full((2, 3), float('nan'))})))
+            send(report(value={'tensor': 0}), save({'0': torch.full((2, 3), float('nan'))}))
         """,
         WRONG,
     ),
     _says(
         "failed_box",
         "Says that the sandbox itself has failed, so that nobody is to blame.",
-        "say(frame({'kind': 'failed', 'reason': 'the grader is broken'}))",
+        "send({'kind': 'failed', 'reason': 'the grader is broken'})",
     ),
-    _says("ready_again", "Begins the conversation anew.", "say(frame({'kind': 'ready'}))"),
-    _says("surrogates", "Sends text that no file can hold.", "say(frame(report(value='\\ud800')))", WRONG),
+    _says("ready_again", "Begins the conversation anew.", "send({'kind': 'ready'})"),
+    _says("surrogates", "Sends text that no file can hold.", "send(report(value='\\ud800'))", WRONG),
     _says("memory_status", "Ends as a sandbox does that has run out of memory.", "os._exit(86)", OUT_OF_MEMORY),
 )

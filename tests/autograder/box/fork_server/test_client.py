@@ -33,24 +33,10 @@ from autograder.limits import Limits
 from course_lib.judging.exercise import Case
 from course_lib.judging.observation import Foreign, Outcome
 from tests.autograder.box.conftest import QUICK, asked, ended, own_memory, raised, value
-from tests.boxes import WITHHELD, ServerOf, why_not
+from tests.boxes import FORGE, WITHHELD, ServerOf, why_not
 
 pytestmark = pytest.mark.usefixtures("processes")
 
-
-FORGE = (
-    "import json, os, struct\n"
-    "def send(header, payload=b''):\n"
-    "    data = header if isinstance(header, bytes) else json.dumps(header).encode()\n"
-    "    data = struct.pack('>4sII', b'KTZ1', len(data), len(payload)) + data + payload\n"
-    "    while data: data = data[os.write(wire, data):]\n"
-    "import asyncio, stat\nloop = asyncio.get_event_loop_policy().get_event_loop()\n"
-    "known = loop._ssock.fileno(), loop._csock.fileno()\n"
-    "def is_socket(fd):\n"
-    "    try: return stat.S_ISSOCK(os.fstat(fd).st_mode)\n"
-    "    except OSError: return False\n"
-    "[wire] = [fd for fd in range(3, 2000) if is_socket(fd) and fd not in known]\n"
-)
 
 DRIP = (
     "import time\nos.write(wire, struct.pack('>4sII', b'KTZ1', 100_000, 0))\n"
