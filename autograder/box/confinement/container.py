@@ -103,11 +103,12 @@ def find_engine() -> str:
     Raises:
         ContainerFailed: none does.
     """
-    installed = [engine for engine in ENGINES if shutil.which(engine)]
-    for engine in installed:
-        if not engine_problem(engine):
+    problems = []
+    for engine in filter(shutil.which, ENGINES):
+        problem = engine_problem(engine)
+        if not problem:
             return engine
-    problems = [f"{engine}: {engine_problem(engine)}" for engine in installed]
+        problems.append(f"{engine}: {problem}")
     raise ContainerFailed("; ".join(problems) or "neither podman nor docker is installed")
 
 
