@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import contextlib
 import dataclasses
+import math
 import os
 import secrets
 import select
@@ -18,14 +19,7 @@ from typing import NoReturn, Self
 from autograder.box.callbacks import CallbackProcess
 from autograder.box.clocks import Clock, Spent, Stopwatch
 from autograder.box.disk import contents, held, mapped, remove
-from autograder.box.endings import (
-    PYTHON_ENDED,
-    SEALED_REASONS,
-    BoxLost,
-    BoxUnavailable,
-    cause,
-    memory_kills,
-)
+from autograder.box.endings import SEALED_REASONS, BoxLost, BoxUnavailable, cause, memory_kills
 from autograder.box.fork_server.handles import BoxHandle
 from autograder.box.frames import Frame, FrameReader, Json, ProtocolError, encode_frame, require
 from autograder.box.processes import Doing, Reading
@@ -77,7 +71,7 @@ class Box:
         self._calls: CallbackProcess | None = None
         self._called_seconds = 0.0
         self._watch = Stopwatch(self._reading, handle.look_seconds)
-        self._until = Clock.on_the_wall(START_SECONDS)
+        self._until = Clock(math.inf, START_SECONDS)
         wire.setblocking(False)
         try:
             greeting = self._receive(self._until).header
@@ -421,23 +415,13 @@ class Box:
             spent: if it is a limit on time, how much of it the sandbox has used.
             out_of_time: whether it was that of the submission.
         """
-        starved = outcome is Outcome.TIMED_OUT and spent is not None and spent.starved
         self.close()
         if self._sealed:
             reason, out_of_time = SEALED_REASONS[outcome], False
-        self._lost = BoxLost(
-            outcome,
-            reason,
-            setting=setting,
-            for_student=PYTHON_ENDED if reason.startswith(_ENDINGS_OF_PYTHON) else "",
-            out_of_time=out_of_time,
-            starved=starved and self._watch.doing is not Doing.STOPPED,  # which it did itself
-        )
+        starved = outcome is Outcome.TIMED_OUT and spent is not None and spent.starved
+        starved = starved and self._watch.doing is not Doing.STOPPED  # which it did itself
+        self._lost = BoxLost(outcome, reason, setting, out_of_time, starved)
         raise self._lost
-
-
-_ENDINGS_OF_PYTHON = ("its process", "it broke the protocol", "it closed its connection", "the code has broken")
-"""How reasons begin that mean nothing to a student."""
 
 
 def _shown(outputs: list[dict[str, Json]], limit: int) -> list[dict[str, Json]]:

@@ -7,7 +7,6 @@ has beyond the other two is time in which the sandbox could not compute: the mac
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -66,11 +65,6 @@ class Clock:
         wall_setting = "wall_seconds" if wall == limits.wall_seconds else "wall_factor"
         return cls(seconds, wall, setting, wall_setting, setting == "submission_seconds")
 
-    @classmethod
-    def on_the_wall(cls, seconds: float) -> Clock:
-        """A clock for what the grader itself has a sandbox do."""
-        return cls(math.inf, seconds)
-
     def with_left(self, seconds: float) -> Clock:
         """The same, with this many of its seconds left, and the time on the wall in proportion."""
         return replace(self, seconds=seconds, wall=self.wall * seconds / self.seconds)
@@ -81,8 +75,7 @@ class Clock:
         Args:
             spent: since the clock was started.
             silent: whether the sandbox says nothing at this moment. An answer that is there is taken, however late it
-            is
-                read: what it has cost the sandbox is known.
+                is read: what it has cost the sandbox is known.
         """
         said, setting = "", self.setting
         if spent.computed > self.seconds:

@@ -20,7 +20,6 @@ class BoxLost(Exception):
         outcome: `timed_out`, `out_of_memory` or `died`.
         reason: a clause on how; for a sealed sandbox no more than the outcome says.
         setting: the limit that it ran into, as `nbgrader_config.py` names it; empty if there was none.
-        for_student: the reason for a student, who need not know about processes.
         out_of_time: whether the time for the whole submission is used up, so that nothing can follow.
         starved: whether it was stopped for taking too long when the machine had let it have less than half of the time.
     """
@@ -28,15 +27,16 @@ class BoxLost(Exception):
     outcome: Outcome
     reason: str
     setting: str = ""
-    for_student: str = ""
     out_of_time: bool = False
     starved: bool = False
 
-    def __post_init__(self) -> None:
-        self.for_student = self.for_student or self.reason
-
     def __str__(self) -> str:
         return f"{self.outcome}: {self.reason}"
+
+    @property
+    def for_student(self) -> str:
+        """The reason for a student, who need not know about processes."""
+        return PYTHON_ENDED if self.reason.startswith(_ENDINGS_OF_PYTHON) else self.reason
 
 
 _NAMED_SIGNALS = frozenset(int(known) for known in signal.Signals)
@@ -51,6 +51,9 @@ SEALED_REASONS = {
 
 PYTHON_ENDED = "Python itself exited (by os._exit, or in a crash)"
 """What a student reads when a sandbox has ended by itself, in whatever way."""
+
+_ENDINGS_OF_PYTHON = ("its process", "it broke the protocol", "it closed its connection", "the code has broken")
+"""How reasons begin that mean nothing to a student."""
 
 
 class BoxUnavailable(Exception):

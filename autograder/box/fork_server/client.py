@@ -57,7 +57,7 @@ class ForkServer:
         stand_ins: let something stand in for packages that are not installed, where cells import them.
         own: packages of the course's own, with its answers, for which nothing stands in.
         held: names of `course_lib` that the sandboxes are for, with whatever they need; None for all that is not
-        withheld.
+            withheld.
         root: with a process that was started earlier, for this level and these limits, with at least these channels.
 
     Raises:
