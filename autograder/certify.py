@@ -228,6 +228,8 @@ def _known_share(exercise: Exercise) -> float:
 
     If a tenth of those seeds holds none of the cases, all of them hold few, and the whole table is not drawn.
     """
+    if not any(_fits_a_table(_passed(case)) for case in exercise.hidden_cases(FRESH[0])):
+        return 0.0  # nor would they with another seed, and to draw them takes time
     drawn = [case for seed in FRESH for case in exercise.hidden_cases(seed)]
     entries = [_entry(case) for case in drawn if _fits_a_table(_passed(case))]
     if len(entries) <= MOST_KNOWN * len(drawn):

@@ -172,6 +172,7 @@ def _settings(course: Course, extra: Path) -> dict[str, Any]:
         "nb_render_text_lexer": "none",
         "autodoc_member_order": "bysource",
         "autodoc_typehints": "signature",
+        "autodoc_use_type_comments": False,  # there are none, and to look for them takes a second
         "python_maximum_signature_line_length": 88,
         "suppress_warnings": ["myst.header", "mystnb.unknown_mime_type", "misc.highlighting_failure"],
     }
