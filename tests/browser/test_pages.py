@@ -19,7 +19,7 @@ from course_lib.judging.exercise import Exercise
 from course_lib.judging.observation import Outcome
 from tests.autograder.records import exercise_record, record
 from tests.browser.accessibility import faults
-from tests.browser.conftest import Visit, keep_picture
+from tests.browser.conftest import Visit
 
 LESSON = exercises.of_lesson("01_attention")
 CLASS = 60
@@ -138,7 +138,6 @@ def test_the_class_page(visit: Visit, class_page: Path, width: int, dark: bool) 
     page.locator("details").evaluate_all("all => all.forEach(one => one.open = true)")
     assert faults(page) == []
     assert is_as_wide_as_the_window(page)
-    keep_picture(page, f"test_pages/class-{width}-{'dark' if dark else 'light'}-unfolded")
 
 
 def test_a_large_class_is_folded_and_opens(visit: Visit, class_page: Path) -> None:

@@ -21,6 +21,7 @@ from autograder.demo.student import Group
 from autograder.demo.students import STUDENTS
 from autograder.gradebook.results import ClassResult
 from autograder.grading.batch import grade_assignment
+from autograder.limits import Limits
 from course_lib import exercises
 from course_lib.judging.observation import Outcome
 from tests.autograder.answered_lesson import LESSON, RELEASED
@@ -43,12 +44,13 @@ class Graded:
 
 @pytest.fixture(scope="module", params=list(STUDENTS))
 def graded(processes: None, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Graded:
-    """The whole class, two at a time."""
+    """The whole class, two at a time; what never ends computes for less long than in a course."""
     lesson = request.param
     course = make_course(tmp_path_factory.mktemp("class"), Course.find(REPOSITORY))
     release(course, [lesson])
     make_class(course.release_notebook(lesson), lesson, course.submitted)
-    return Graded(course, grade_assignment(course, lesson, workers=2, level=Level.L2))
+    limits = Limits(cell_seconds=3, call_seconds=3)
+    return Graded(course, grade_assignment(course, lesson, workers=2, level=Level.L2, limits=limits))
 
 
 def names(lesson: str, *groups: Group) -> list[str]:
