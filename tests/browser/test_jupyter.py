@@ -85,7 +85,7 @@ def opened(page: Page) -> Page:
 
 
 def move_every_widget(page: Page, most: int | None = None) -> None:
-    """Move each control of the lesson's widgets by the keyboard, or the first ones of each, and see the picture change."""
+    """Move each control of the lesson's widgets by the keyboard, or the first of each, and see the picture change."""
     for name in STILLS:
         widget = page.locator(f'[data-katze-widget="{name}"]')
         expect(widget.locator(".katze-live")).to_be_visible()
