@@ -62,12 +62,15 @@ def write_lesson(exercises: Sequence[Exercise], folder: Path) -> list[Recorded]:
 
 
 def _write(exercise: Exercise, folder: Path) -> Recorded:
-    key, pack, trace = AnswerKey(exercise), _Pack(), _Trace()
+    key, pack = AnswerKey(exercise), _Pack()
+    calls: dict[int, list[RecordedCall]] = {}
     task = exercise.id.partition(".")[2]
     probes, left_out = _probes(exercise, key)
     parts = {}
     for part, cases in (("shown", key.visible), ("probes", probes)):
-        traced = list(map(trace.case, cases))
+        traced = [
+            replace(case, args=_watched(case.args, calls), kwargs=_watched(dict(case.kwargs), calls)) for case in cases
+        ]
         keyed = CalledCases(exercise, lambda traced=traced: traced)  # type: ignore[misc]
         parts[part] = {
             "expected": list(map(pack.observation, keyed.expected)),
@@ -76,7 +79,7 @@ def _write(exercise: Exercise, folder: Path) -> Recorded:
                 for mistake in (*exercise.misconceptions, *exercise.pairs)
             },
         }
-        for answer in exercise.correct if trace.callbacks else ():
+        for answer in exercise.correct if calls else ():
             for case in traced:
                 observe(answer, case)  # for the calls that it makes
     parts["shown"]["steps"] = [pack.value(key.shown.steps(number)) for number in range(len(key.visible))]
@@ -84,7 +87,7 @@ def _write(exercise: Exercise, folder: Path) -> Recorded:
     try:
         parts["shown"]["cases"] = list(map(pack.case, key.visible))
         parts["probes"]["cases"] = [pack.case(replace(case, name="")) for case in probes]
-        callbacks = [pack.callback(callback, trace.calls(callback)) for callback in pack.callbacks]
+        callbacks = [pack.callback(callback, calls.get(id(callback), [])) for callback in pack.callbacks]
     except TypeError as error:
         raise BadInput(f"{exercise.id} cannot be recorded: {error}") from None
     data = {"format": FORMAT, "callbacks": callbacks, "observations": pack.observations, **parts}
@@ -243,31 +246,15 @@ class _Pack:
         return {"tensor": int(number)} if order == sorted(order) else {"tensor": int(number), "order": order}
 
 
-class _Trace:
-    """Cases whose callbacks write down how they are called."""
-
-    def __init__(self) -> None:
-        self.callbacks: list[tuple[Callback, list[RecordedCall]]] = []
-
-    def case(self, case: Case) -> Case:
-        """The same case, watched."""
-        return replace(case, args=self._watched(case.args), kwargs=self._watched(dict(case.kwargs)))
-
-    def calls(self, callback: Callback) -> list[RecordedCall]:
-        """The calls of one of the callbacks."""
-        return next((calls for known, calls in self.callbacks if known is callback), [])
-
-    def _watched(self, value: Any) -> Any:
-        if isinstance(value, (list, tuple)):
-            return type(value)(map(self._watched, value))
-        if isinstance(value, dict):
-            return {key: self._watched(item) for key, item in value.items()}
-        if not isinstance(value, Callback) or isinstance(value.function, StandIn):
-            return value
-        calls = next((calls for known, calls in self.callbacks if known is value), None)
-        if calls is None:
-            self.callbacks.append((value, calls := []))
-        return replace(value, function=_writing_down(value.function, calls))
+def _watched(value: Any, calls: dict[int, list[RecordedCall]]) -> Any:
+    """The same value with callbacks that write down how they are called, by their `id`."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(_watched(item, calls) for item in value)
+    if isinstance(value, dict):
+        return {key: _watched(item, calls) for key, item in value.items()}
+    if not isinstance(value, Callback) or isinstance(value.function, StandIn):
+        return value
+    return replace(value, function=_writing_down(value.function, calls.setdefault(id(value), [])))
 
 
 def _writing_down(function: Callable[..., Value], calls: list[RecordedCall]) -> Callable[..., Value]:
