@@ -20,7 +20,6 @@ what its lesson's notebook imports and gives.
 
 from __future__ import annotations
 
-import argparse
 import ast
 import contextlib
 import io
@@ -44,7 +43,7 @@ from unittest.mock import patch
 import torch
 
 from autograder.course.notebook_definitions import needed_of_notebook
-from benchmarks.table import Row, report
+from benchmarks.table import Row, arguments, report
 from course_lib import exercises
 from course_lib.checking import check
 from course_lib.judging.answer_key import AnswerKey
@@ -213,15 +212,14 @@ def told_apart(results: Sequence[Judged]) -> list[Judged]:
     return [replace(result, outcome=outcome(result)) for result in results]
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main() -> int:
+    parser = arguments(__doc__)
     parser.add_argument("--answers", type=Path, default=ANSWERS, help="the folder (default: %(default)s)")
     parser.add_argument("--lesson", action="append", help="only this lesson; may be given several times")
     parser.add_argument("--seeds", type=int, default=3, help="how many sets of hidden cases (default: %(default)s)")
-    parser.add_argument("--json", type=Path, help="write what became of every answer")
     parser.add_argument("--read", type=int, default=0, help="only print so many wrong answers with their verdicts")
-    options = parser.parse_args(arguments)
-    chosen = [one for lesson in options.lesson or exercises.LESSONS for one in exercises.of_lesson(lesson)]
+    options = parser.parse_args()
+    chosen = exercises.named(options.lesson or exercises.LESSONS)
     answered = [(one, list(blocks(file))) for one in chosen if (file := options.answers / f"{one.id}.py").is_file()]
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")

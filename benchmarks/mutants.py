@@ -10,8 +10,9 @@ from __future__ import annotations
 import ast
 import copy
 import difflib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 Definition = ast.FunctionDef | ast.ClassDef
 
@@ -105,13 +106,18 @@ def mutants(definition: Definition, lines: Collection[int] | None = None) -> Ite
     tree = copy.deepcopy(definition)
     original = ast.unparse(tree)
     seen = {original}
-    for kind, change, restore in _changes(tree, lines):
-        change()
-        source = ast.unparse(tree)
-        restore()
-        if source not in seen:
-            seen.add(source)
-            yield Mutant(kind, source, *_difference(original, source))
+    for holder, key, node in _places(tree):
+        if lines is not None and getattr(node, "lineno", None) not in lines:
+            continue
+        for kind, replacement in _replacements(node):
+            if isinstance(replacement, ast.expr) != isinstance(node, ast.expr):
+                continue
+            holder[key] = replacement
+            source = ast.unparse(tree)
+            holder[key] = node
+            if source not in seen:
+                seen.add(source)
+                yield Mutant(kind, source, *_difference(original, source))
 
 
 def _difference(original: str, source: str) -> tuple[str, str]:
@@ -123,43 +129,20 @@ def _difference(original: str, source: str) -> tuple[str, str]:
     return "\n".join(old), "\n".join(new)
 
 
-Change = tuple[str, Callable[[], None], Callable[[], None]]
-"""What is changed, and functions that do and undo it in the tree."""
-
-
-def _changes(tree: ast.AST, lines: Collection[int] | None) -> Iterator[Change]:
-    for parent, field, index, node in _places(tree):
-        if lines is not None and getattr(node, "lineno", None) not in lines:
-            continue
-        for kind, replacement in _replacements(node):
-            if isinstance(replacement, ast.expr) != isinstance(node, ast.expr):
-                continue
-            yield kind, _setter(parent, field, index, replacement), _setter(parent, field, index, node)
-
-
-def _setter(parent: ast.AST, field: str, index: int | None, node: ast.AST) -> Callable[[], None]:
-    def put() -> None:
-        if index is None:
-            setattr(parent, field, node)
-        else:
-            getattr(parent, field)[index] = node
-
-    return put
-
-
 UNTOUCHED = {"annotation", "returns", "decorator_list", "bases", "defaults", "kw_defaults"}
 """Fields of the syntax tree that say nothing about what is computed from what a case passes."""
 
 
-def _places(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.AST]]:
-    """Every node that may change, with where it hangs; parents before children."""
+def _places(node: ast.AST) -> Iterator[tuple[Any, Any, ast.AST]]:
+    """Every node that may change, with what holds it and under which key; parents before children."""
     for field, value in ast.iter_fields(node):
         if field in UNTOUCHED:
             continue
-        hanging = enumerate(value) if isinstance(value, list) else [(None, value)]
-        for index, child in hanging:
+        holder, keys = (value, range(len(value))) if isinstance(value, list) else (vars(node), [field])
+        for key in keys:
+            child = holder[key]
             if isinstance(child, ast.AST) and not _left_alone(child):
-                yield node, field, index, child
+                yield holder, key, child
                 if _number(child) is None:  # the 1 of -1 is not a number by itself
                     yield from _places(child)
 

@@ -20,7 +20,6 @@ exercise, which takes a few milliseconds in this process.
 
 from __future__ import annotations
 
-import argparse
 import ast
 import copy
 import dataclasses
@@ -46,6 +45,7 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from benchmarks.mutants import UNTOUCHED, Definition, Mutant, mutants, refuses
+from benchmarks.table import arguments
 from benchmarks.wrong_ways import wrong_ways
 from course_lib import exercises
 from course_lib.judging.answer_key import PUBLIC_SEED, AnswerKey, is_refusal
@@ -64,7 +64,8 @@ PATIENCE, LEAST_SECONDS = 20.0, 3.0
 
 
 ENDINGS = ("caught", "hidden only", "equivalent", "unexplained")
-"""What can become of a mutant: the visible cases catch it, the hidden ones alone do, or none does."""
+"""What can become of a mutant: the visible cases catch it; the hidden ones alone do, and a notebook shows green what is
+graded red; or none does, with a reason or without."""
 
 
 @dataclass(frozen=True)
@@ -75,29 +76,19 @@ class Result:
         exercise: the exercise's id.
         function: what was changed, such as "course_lib.masking.causal_mask".
         mutant: how.
-        caught: whether some case told it from the reference.
-        hidden_only: whether none but a hidden case did: then a notebook shows green what is graded red.
-        reason: why it may survive; empty where nobody said so.
+        ending: one of `ENDINGS`.
+        reason: why it may survive.
     """
 
     exercise: str
     function: str
     mutant: Mutant
-    caught: bool
-    hidden_only: bool = False
+    ending: str
     reason: str = ""
 
     @property
-    def ending(self) -> str:
-        """One of `ENDINGS`."""
-        if self.caught:
-            return "hidden only" if self.hidden_only else "caught"
-        return "equivalent" if self.reason else "unexplained"
-
-    @property
-    def unexplained(self) -> bool:
-        """Whether it survived, and nobody knows why."""
-        return self.ending == "unexplained"
+    def survived(self) -> bool:
+        return self.ending in ("equivalent", "unexplained")
 
 
 @dataclass(frozen=True)
@@ -156,9 +147,9 @@ def run(
         function = f"{module}.{name}"
         catching = _catching(key, build, patience)
         if catching is not None:
-            return Result(exercise.id, function, mutant, True, catching >= len(key.visible))
-        fitting = (e.reason for e in explanations if e.explains(exercise.id, function, mutant))
-        return Result(exercise.id, function, mutant, False, reason=next(fitting, ""))
+            return Result(exercise.id, function, mutant, "hidden only" if catching >= len(key.visible) else "caught")
+        reason = next((e.reason for e in explanations if e.explains(exercise.id, function, mutant)), "")
+        return Result(exercise.id, function, mutant, "equivalent" if reason else "unexplained", reason)
 
     harmless: list[Mutant] = []
     for module, name, definition in source.reached:
@@ -168,13 +159,14 @@ def run(
         lines = None if own else executed.get(module, set())
         for mutant in mutants(definition, lines):
             result = judged(module, name, mutant, partial(source.built, module, name, mutant))
-            harmless += [mutant] if own and not result.caught else []
+            harmless += [mutant] if own and result.survived else []
             yield result
     module, name = source.reference
     for first, second in _two_changes(exercise, source, pairs):
         result = judged(module, name, second, partial(source.built, module, name, second))
-        if not result.caught and _is_harmless(first, second, harmless):
-            result = dataclasses.replace(result, reason="both changes compute the same, or one undoes the other")
+        if result.survived and _is_harmless(first, second, harmless):
+            reason = "both changes compute the same, or one undoes the other"
+            result = dataclasses.replace(result, ending="equivalent", reason=reason)
         yield result
     for way in wrong_ways(key):
         yield judged(module, name, Mutant(way.kind, "", "", way.kind), way.answer)
@@ -420,24 +412,20 @@ def print_tally(counts: Mapping[str, Counter[str]]) -> None:
     Console().print(table)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main() -> int:
+    parser = arguments(__doc__)
     parser.add_argument("--lesson", action="append", help="only this lesson; may be given several times")
     parser.add_argument("--exercise", action="append", help="only this exercise; may be given several times")
     parser.add_argument("--visible", action="store_true", help="list those that only hidden cases catch, and no others")
-    parser.add_argument("--json", type=Path, help="write every mutant and what became of it")
     parser.add_argument("--pairs", type=int, default=PAIRS, help="changes in two places (default: %(default)s)")
-    options = parser.parse_args(arguments)
+    options = parser.parse_args()
     torch.set_num_threads(1)
     explanations = read_explanations()
-    results: list[Result] = []
-    wanted = {exercise.id for lesson in options.lesson or exercises.LESSONS for exercise in exercises.of_lesson(lesson)}
-    if unknown := sorted(set(options.exercise or ()) - wanted):
-        parser.error(f"no such exercise in {', '.join(options.lesson or ['any lesson'])}: {', '.join(unknown)}")
-    for lesson in options.lesson or exercises.LESSONS:
-        for exercise in exercises.of_lesson(lesson):
-            if not options.exercise or exercise.id in options.exercise:
-                results += run(exercise, explanations, options.pairs)
+    try:
+        chosen = exercises.named(options.exercise or options.lesson or exercises.LESSONS)
+    except exercises.UnknownName as error:
+        parser.error(str(error))
+    results = [result for exercise in chosen for result in run(exercise, explanations, options.pairs)]
     listed = ("hidden only",) if options.visible else ("hidden only", "unexplained")
     for result in results:
         if result.ending in listed:
@@ -446,14 +434,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print("\n".join(f"  + {line}" for line in result.mutant.new.splitlines()))
     if not options.lesson and not options.exercise and not options.visible:
         for explanation in explanations:
-            if not any(not r.caught and explanation.explains(r.exercise, r.function, r.mutant) for r in results):
+            if not any(r.survived and explanation.explains(r.exercise, r.function, r.mutant) for r in results):
                 print(f"\nexplained, and did not survive: {explanation.function}: {explanation.reason}")
     counts = tally(results)
     print_tally(counts)
     endings = ", ".join(f"{counts['all'][ending]} {ending}" for ending in ENDINGS)
     print(f"{len(results)} mutants: {endings}")
     if options.json:
-        records = [{**dataclasses.asdict(result), "unexplained": result.unexplained} for result in results]
+        records = [dataclasses.asdict(result) for result in results]
         options.json.write_text(json.dumps(records, indent=2) + "\n", encoding="utf-8")
     return int(any(counts["all"][ending] for ending in listed))
 

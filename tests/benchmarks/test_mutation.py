@@ -99,7 +99,7 @@ def test_a_check_that_looks_closely_catches_all() -> None:
     exercise = exercises.find("evaluation.corpus_or_sentence")
     results = list(run(exercise, [], 4))
     assert len(results) > 10
-    assert all(result.caught for result in results)
+    assert all(result.ending == "caught" for result in results)
     assert tally(results) == dict.fromkeys((exercise.id, "all"), Counter(caught=len(results)))
 
 
@@ -107,7 +107,7 @@ def test_a_check_with_a_hole_lets_a_mutant_through() -> None:
     exercise = exercises.find("evaluation.corpus_bleu")
     same = dataclasses.replace(exercise, cases=lambda generator, hidden: exercise.visible_cases()[4:5])
     results = list(run(same, [], 0, alone=True))
-    survived = {result.mutant.new for result in results if result.unexplained}
+    survived = {result.mutant.new for result in results if result.ending == "unexplained"}
     assert "return mean" in survived, "that case has no penalty"
     assert tally(results)["all"]["unexplained"] > 0
 
