@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import integer
+from course_lib.exercises.common import integer, slips
 from course_lib.exercises.encoder_decoder.shared import GERMAN
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import Case, Exercise, Hint
 from course_lib.masking import padding_mask
 from course_lib.objectives import losses
 from course_lib.text.tokenization import END_ID, PADDING_ID, START_ID
@@ -37,27 +36,14 @@ def _targets(generator: Generator, batch: int, tokens: int, longest: int = 0) ->
     return drawn.masked_fill(~padding_mask(ends + 1, tokens), PADDING_ID)
 
 
-_ALL_BUT_FIRST, _ALL_BUT_LAST = (1, None), (None, -1)
+def _shifted(target: Tensor) -> tuple[Tensor, Tensor]:
+    whole = target
+    read = whole[:, :-1]
+    targets = whole[:, 1:]
+    return read, targets
 
 
-def _shifted(
-    target: Tensor,
-    *,
-    cut: tuple[tuple[int | None, int | None], ...] = (_ALL_BUT_LAST, _ALL_BUT_FIRST),
-    dim: int = 1,
-    swapped: bool = False,
-    started: bool = False,
-    read_end: int = END_ID,
-    expected_end: int = END_ID,
-    padding: int = PADDING_ID,
-) -> tuple[Tensor, Tensor]:
-    """Both rows, with changes: other pieces of the target, or other ids for <e> and for padding."""
-    read = target.masked_fill(target == END_ID, read_end)
-    targets = target.masked_fill(target == END_ID, expected_end).masked_fill(target == PADDING_ID, padding)
-    if started:
-        read, cut = torch.cat([torch.full_like(target[:, :1], START_ID), read[:, :-1]], dim=1), ((None, None),) * 2
-    pieces = [row[(slice(None),) * dim + (slice(*ends),)] for row, ends in zip((read, targets), cut, strict=True)]
-    return (pieces[1], pieces[0]) if swapped else (pieces[0], pieces[1])
+_READ, _TARGETS = "whole[:, :-1]", "whole[:, 1:]"
 
 
 def _shifted_by_pairs(target: Tensor) -> tuple[Tensor, Tensor]:
@@ -86,11 +72,7 @@ EXERCISE = Exercise(
     source="S2, masked training; S4, outputs shifted right",
     reference=losses.shift_right,
     cases=_shift_cases,
-    correct=(
-        _shifted_by_pairs,
-        _shifted_by_unfold,
-        lambda target: (target.roll(1, 1)[:, 1:], target.roll(-1, 1)[:, :-1]),
-    ),
+    correct=(_shifted, _shifted_by_pairs, _shifted_by_unfold),
     hints=(
         Hint(
             "idea",
@@ -100,89 +82,88 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "swapped",
-            "Your answer returns the two results in the wrong order. First return what the decoder reads (everything "
-            "but the last token), then the targets.",
-            partial(_shifted, swapped=True),
+        *slips(
+            _shifted,
+            swapped=(
+                "Your answer returns the two results in the wrong order. First return what the decoder reads "
+                "(everything but the last token), then the targets.",
+                ("return read, targets", "return targets, read"),
+            ),
+            not_shifted=(
+                "Your answer returns the whole target twice, so the decoder only has to repeat the token that it just "
+                "read. Leave out the last token of what the decoder reads, and the first token of the targets.",
+                (_READ, "whole"),
+                (_TARGETS, "whole"),
+            ),
+            one_word_too_many_read=(
+                "Your answer lets the decoder read the whole target. Leave out the last token: the decoder has "
+                "nothing to predict after it.",
+                (_READ, "whole"),
+            ),
+            two_apart=(
+                "Your answer skips a token: it predicts the token after the next one. Leave out only one token in "
+                "each result.",
+                (_READ, "whole[:, :-2]"),
+                (_TARGETS, "whole[:, 2:]"),
+            ),
+            started_twice=(
+                "Your answer puts a second <s> in front, so the decoder must predict the first <s>. The target "
+                "already starts with <s>: don't add one.",
+                (_READ, f"torch.cat([torch.full_like(whole[:, :1], START_ID), {_READ}], dim=1)"),
+                (_TARGETS, "whole"),
+            ),
+            end_taken_away=(
+                "Your answer removes <e> from what the decoder reads in shorter sentences. Keep it: the loss skips "
+                "the padding that comes after it.",
+                (_READ, f"{_READ}.masked_fill({_READ} == END_ID, PADDING_ID)"),
+            ),
+            end_not_expected=(
+                "Your answer puts padding where <e> is expected, so a model would never learn to stop. Keep <e> in "
+                "the targets.",
+                (_TARGETS, f"{_TARGETS}.masked_fill({_TARGETS} == END_ID, PADDING_ID)"),
+            ),
+            padding_replaced=(
+                "Your answer replaces padding in the targets with -100, the id that torch ignores by default. Keep "
+                "the padding's own id: both results are slices of the target.",
+                (_TARGETS, f"{_TARGETS}.masked_fill({_TARGETS} == PADDING_ID, -100)"),
+            ),
+            cut_to_the_first_sentence=(
+                "Your answer cuts all sentences to the length of the first one. Others can be longer: leave out only "
+                "one column of each result.",
+                ("whole = target", "whole = target[:, : int((target[0] != PADDING_ID).sum())]"),
+            ),
+            along_the_batch=(
+                "Your answer leaves out a sentence, not a token: it cuts along the batch. Cut along the second "
+                "dimension, the tokens: target[:, :-1].",
+                (_READ, "whole[:-1]"),
+                (_TARGETS, "whole[1:]"),
+            ),
         ),
-        Misconception(
-            "not_shifted",
-            "Your answer returns the whole target twice, so the decoder only has to repeat the token that it just "
-            "read. Leave out the last token of what the decoder reads, and the first token of the targets.",
-            partial(_shifted, cut=((None, None), (None, None))),
-        ),
-        Misconception(
-            "reads_what_it_answers",
-            "Your answer leaves out the first token of both results, so the decoder reads the very token that it "
-            "should predict. Let the decoder start with <s>, and leave out the last token.",
-            partial(_shifted, cut=(_ALL_BUT_FIRST, _ALL_BUT_FIRST)),
-        ),
-        Misconception(
-            "answers_what_it_reads",
-            "Your answer leaves out the last token of both results, so the decoder must predict what it just read. "
-            "Start the targets after <s>.",
-            partial(_shifted, cut=(_ALL_BUT_LAST, _ALL_BUT_LAST)),
-        ),
-        Misconception(
-            "one_word_too_many_read",
-            "Your answer lets the decoder read the whole target. Leave out the last token: the decoder has nothing to "
-            "predict after it.",
-            partial(_shifted, cut=((None, None), _ALL_BUT_FIRST)),
-        ),
-        Misconception(
-            "rolled",
-            "Your answer rolls the tokens, so <s> comes back at the end as a target. Cut off one token instead of "
-            "rolling: both results are one token shorter than the target.",
-            lambda target: (target, target.roll(-1, dims=1)),
-        ),
-        Misconception(
-            "rolled_to_the_right",
-            "Your answer rolls the tokens to the right, so the decoder first reads the target's last token. The "
-            "target already starts with <s>: read it without its last token, and predict it without <s>.",
-            lambda target: (target.roll(1, dims=1), target),
-        ),
-        Misconception(
-            "two_apart",
-            "Your answer skips a token: it predicts the token after the next one. Leave out only one token in each "
-            "result.",
-            partial(_shifted, cut=((None, -2), (2, None))),
-        ),
-        Misconception(
-            "started_twice",
-            "Your answer puts a second <s> in front, so the decoder must predict the first <s>. The target already "
-            "starts with <s>: don't add one.",
-            partial(_shifted, started=True),
-        ),
-        Misconception(
-            "end_taken_away",
-            "Your answer removes <e> from what the decoder reads in shorter sentences. Keep it: the loss skips the "
-            "padding that comes after it.",
-            partial(_shifted, read_end=PADDING_ID),
-        ),
-        Misconception(
-            "end_not_expected",
-            "Your answer puts padding where <e> is expected, so a model would never learn to stop. Keep <e> in the "
-            "targets.",
-            partial(_shifted, expected_end=PADDING_ID),
-        ),
-        Misconception(
-            "padding_replaced",
-            "Your answer replaces padding in the targets with -100, the id that torch ignores by default. Keep the "
-            "padding's own id: both results are slices of the target.",
-            partial(_shifted, padding=-100),
-        ),
-        Misconception(
-            "cut_to_the_first_sentence",
-            "Your answer cuts all sentences to the length of the first one. Others can be longer: leave out only one "
-            "column of each result.",
-            lambda target: _shifted(target[:, : int((target[0] != PADDING_ID).sum())]),
-        ),
-        Misconception(
-            "along_the_batch",
-            "Your answer leaves out a sentence, not a token: it cuts along the batch. Cut along the second dimension, "
-            "the tokens: target[:, :-1].",
-            partial(_shifted, dim=0),
+        *slips(
+            _shifted,
+            paired=False,
+            reads_what_it_answers=(
+                "Your answer leaves out the first token of both results, so the decoder reads the very token that it "
+                "should predict. Let the decoder start with <s>, and leave out the last token.",
+                (_READ, _TARGETS),
+            ),
+            answers_what_it_reads=(
+                "Your answer leaves out the last token of both results, so the decoder must predict what it just "
+                "read. Start the targets after <s>.",
+                (_TARGETS, _READ),
+            ),
+            rolled=(
+                "Your answer rolls the tokens, so <s> comes back at the end as a target. Cut off one token instead of "
+                "rolling: both results are one token shorter than the target.",
+                (_READ, "whole"),
+                (_TARGETS, "whole.roll(-1, dims=1)"),
+            ),
+            rolled_to_the_right=(
+                "Your answer rolls the tokens to the right, so the decoder first reads the target's last token. The "
+                "target already starts with <s>: read it without its last token, and predict it without <s>.",
+                (_READ, "whole.roll(1, dims=1)"),
+                (_TARGETS, "whole"),
+            ),
         ),
     ),
 )
