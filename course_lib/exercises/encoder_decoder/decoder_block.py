@@ -104,8 +104,6 @@ _CROSS_FIRST = ((_ATTEND, _ASK), (_ASK, _ATTEND), ("norm_1(", "norm_2("), ("norm
 _FEED_SECOND = ((f"lambda y: {_ASK}", "self.feed_forward"), ("c, self.feed_forward", f"c, lambda y: {_ASK}"))
 _ATTENDED_EARLY, _ASKED_EARLY = ("(y, y, mask)", "(x, x, mask)"), ("(y, memory", "(a, memory")
 _FED_EARLY = (("c, self", "c, lambda _: self"), ("feed_forward)", "feed_forward(c))"))
-_CAUSAL = "torch.ones(1, y.shape[1], memory.shape[1], dtype=torch.bool).tril()"
-_CROSS_CAUSAL = f"memory, {_CAUSAL} if memory_mask is None else memory_mask & {_CAUSAL})"
 
 
 EXERCISE = Exercise(
@@ -172,11 +170,6 @@ EXERCISE = Exercise(
                 "Your answer uses self_attention for the cross-attention too. Use cross_attention for it.",
                 ("self.cross_attention(", "self.self_attention("),
             ),
-            keys_from_the_input=(
-                "Your answer computes the self-attention's keys and values from the block's input. In pre-norm, use "
-                "the tensor that the add & norm passes in: self_attention(y, y, mask).",
-                ("(y, y, mask)", "(y, x, mask)"),
-            ),
         ),
         *alike(
             "Your answer uses one add & norm for several sublayers. Give each sublayer its own.",
@@ -198,10 +191,6 @@ EXERCISE = Exercise(
                 "Your answer swaps the masks. Give `mask` to the self-attention, `memory_mask` to the cross-attention.",
                 ("y, y, mask", "y, y, memory_mask"),
                 ("memory, memory_mask)", "memory, mask)"),
-            ),
-            cross_attention_causal=(
-                "Your cross-attention is causal, but the whole source is known from the start. Use only `memory_mask`.",
-                ("memory, memory_mask)", _CROSS_CAUSAL),
             ),
             no_feed_forward=("Your answer has no feed-forward network. Pass it to add_and_norm_3.", (_THIRD, "c")),
             no_residuals=(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 import torch
@@ -85,32 +85,22 @@ _LEVEL_BY_LEVEL = (
 _CROSS_CAUSAL = "mask, tokens & torch.ones(target.shape[1], source.shape[1]).tril().bool()"
 
 
-def _through(blocks: Sequence[Any], x: Tensor, *given: Tensor) -> Tensor:
-    for block in blocks:
-        x = block(x, *given)
-    return x
-
-
 def _joined_sentence_by_sentence(source: Tensor, target: Tensor, *parts: Any) -> Tensor:
     """Without any padding: each sentence is as long as it is."""
-    embed_source, encoder, embed_target, decoder, output = parts
-    seen, rows = torch.ones(1, 1, 1, dtype=torch.bool, device=source.device), []
-    for english, german in zip(source, target, strict=True):
-        memory = _through(encoder, embed_source(english[english > 0].unsqueeze(0)), seen)
-        causal = seen.new_ones(1, len(german), len(german)).tril()
-        rows.append(output(_through(decoder, embed_target(german.unsqueeze(0)), memory, causal, seen)))
-    return torch.cat(rows)
+    return torch.cat(
+        [
+            _joined_by_reduce(one[one > 0].unsqueeze(0), two.unsqueeze(0), *parts)
+            for one, two in zip(source, target, strict=True)
+        ]
+    )
 
 
-def _joined_token_by_token(source: Tensor, target: Tensor, *parts: Any) -> Tensor:
-    """As in translating: the decoder reads one more token each time, and only the last logits are kept."""
+def _joined_by_reduce(source: Tensor, target: Tensor, *parts: Any) -> Tensor:
     embed_source, encoder, embed_target, decoder, output = parts
-    seen, rows = (source != 0).unsqueeze(1), []
-    memory = _through(encoder, embed_source(source), seen)
-    for length in range(1, target.shape[1] + 1):
-        causal = seen.new_ones(1, length, length).tril()
-        rows.append(output(_through(decoder, embed_target(target[:, :length]), memory, causal, seen))[:, -1])
-    return torch.stack(rows, dim=1)
+    seen, tokens = (source != 0)[:, None], target.shape[1]
+    causal = seen.new_ones(1, tokens, tokens).tril()
+    memory = reduce(lambda x, block: block(x, seen), encoder, embed_source(source))
+    return output(reduce(lambda x, block: block(x, memory, causal, seen), decoder, embed_target(target)))
 
 
 EXERCISE = Exercise(
@@ -131,7 +121,7 @@ EXERCISE = Exercise(
     source="S2, T-ED; S4, encoder and decoder; Vaswani et al. (2017), figure 1",
     reference=encoder_decoder.encode_and_decode,
     cases=_forward_cases,
-    correct=(_joined, _joined_sentence_by_sentence, _joined_token_by_token),
+    correct=(_joined, _joined_sentence_by_sentence, _joined_by_reduce),
     steps=("memory",),
     hints=(
         Hint(
@@ -173,7 +163,6 @@ EXERCISE = Exercise(
             "Your answer lets the decoder's tokens see later ones. Use a causal mask: the lower triangle.",
             future_seen=_slip((_CAUSAL, f"torch.ones_like({_CAUSAL})")),
             keys_as_rows=_slip((_CAUSAL, f"{_CAUSAL}.T")),
-            causal_mask_inverted=_slip_alone((_CAUSAL, f"~{_CAUSAL}")),
         ),
         *alike(
             "Your answer doesn't pass each block's output to the next. Keep it: x = block(x, ...).",
