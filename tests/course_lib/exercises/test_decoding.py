@@ -82,13 +82,6 @@ def _wide(*given: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return _causal(*given, attn_mask=mask, scale=x.shape[-1] ** -0.5)
 
 
-def _first_ratio(drafted: Tensor, draft: Tensor, target: Tensor, chances: Tensor) -> tuple[int, Tensor]:
-    for place, token in enumerate(drafted):
-        if chances[place] > target[place, token] / draft[place, token]:
-            return place, target[place]
-    return len(drafted), target[-1]
-
-
 @pytest.mark.parametrize(
     ("exercise_id", "answer", "expected"),
     [
@@ -98,10 +91,7 @@ def _first_ratio(drafted: Tensor, draft: Tensor, target: Tensor, chances: Tensor
             "one_beginning_continued",
         ),
         ("decoding.nucleus", _gathered, "gathered"),
-        ("decoding.attend_with_cache", _causal, "no_mask"),
-        ("decoding.attend_with_cache", partial(_causal, is_causal=True), "mask_from_the_top_left"),
         ("decoding.attend_with_cache", _wide, "scaled_by_d_model"),
-        ("decoding.speculative_step", _first_ratio, "drawn_from_the_target"),
     ],
 )
 def test_slips_are_named(exercise_id: str, answer: Callable[..., object], expected: str) -> None:
