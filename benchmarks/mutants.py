@@ -138,6 +138,7 @@ def _places(node: ast.AST) -> Iterator[tuple[Any, Any, ast.AST]]:
     for field, value in ast.iter_fields(node):
         if field in UNTOUCHED:
             continue
+        holder: Any
         holder, keys = (value, range(len(value))) if isinstance(value, list) else (vars(node), [field])
         for key in keys:
             child = holder[key]

@@ -58,68 +58,63 @@ EXERCISE = Exercise(
             "times 0.8, and so on. An average need not be a whole number.",
         ),
     ),
-    misconceptions=(
-        *slips(
-            _counts_in_steps,
-            one_chosen_at_least=(
-                "Your answer always chooses at least one token. The average over many short sentences may be below "
-                "one.",
-                (_COUNTS, f"chosen = max(chosen, 1.0)\n    {_COUNTS}"),
-            ),
-            words_for_masks=(
-                "Your answer swaps the first two numbers. 80% of the chosen tokens become [MASK].",
-                (_SHARES, "0.1, 0.8, 0.1"),
-            ),
-            shares_of_all_words=(
-                "Your answer takes shares of all tokens. Only 15% of them are chosen, and the 80, 10 and 10% are "
-                "shares of the chosen ones.",
-                ("0.15", "1.0"),
-            ),
-            all_become_mask=(
-                "Your answer turns all chosen tokens into [MASK]. Only 80% become [MASK]; 10% become another token, "
-                "and 10% stay.",
-                (_SHARES, "1.0, 0.0, 0.0"),
-            ),
-            all_the_chosen_first=(
-                "Your first number counts all chosen tokens. Only 80% of them become [MASK].",
-                (_SHARES, "1.0, 0.1, 0.1"),
-            ),
-            none_stays=(
-                "Your answer leaves no chosen token unchanged. 10% of them become another token, and 10% stay as they "
-                "are.",
-                (_SHARES, "0.8, 0.2, 0.0"),
-            ),
-            all_the_unchanged=(
-                "Your third number includes tokens that were not chosen. Count only the 10% of the chosen tokens that "
-                "stay: the model doesn't predict the others.",
-                (_SHARES, "0.8, 0.1, 0.865 / 0.15"),
-            ),
-            tenths_of_all=(
-                "Your second and third numbers are 10% of all tokens. Each is 10% of the chosen 15%.",
-                (_SHARES, "0.8, 0.1 / 0.15, 0.1 / 0.15"),
-            ),
-            fractions=("Your answer gives shares. Multiply them by the number of tokens.", ("tokens * ", "")),
-            rounded=(
-                "Your answer rounds to whole numbers. An average need not be whole: don't round.",
-                (_COUNT, "float(round(chosen * share))"),
-            ),
-            cut_down=(
-                "Your answer rounds down to whole numbers. An average need not be whole: don't round.",
-                (_COUNT, "float(int(chosen * share + 1e-9))"),
-            ),
-            chosen_cut_down=(
-                "Your answer rounds down the number of chosen tokens. The result is an average: don't round.",
-                (_COUNTS, f"chosen = int(chosen + 1e-9)\n    {_COUNTS}"),
-            ),
-            special_taken_off=(
-                "Your answer subtracts two tokens, for [CLS] and [SEP]. None of these tokens is special: count them "
-                "all.",
-                ("tokens *", "(tokens - 2) *"),
-            ),
-            order_reversed=(
-                "Your answer is in reverse order. The order is [MASK], another token, unchanged.",
-                ("return counts", "return counts[::-1]"),
-            ),
+    misconceptions=slips(
+        _counts_in_steps,
+        one_chosen_at_least=(
+            "Your answer always chooses at least one token. The average over many short sentences may be below one.",
+            (_COUNTS, f"chosen = max(chosen, 1.0)\n    {_COUNTS}"),
+        ),
+        words_for_masks=(
+            "Your answer swaps the first two numbers. 80% of the chosen tokens become [MASK].",
+            (_SHARES, "0.1, 0.8, 0.1"),
+        ),
+        shares_of_all_words=(
+            "Your answer takes shares of all tokens. Only 15% of them are chosen, and the 80, 10 and 10% are shares "
+            "of the chosen ones.",
+            ("0.15", "1.0"),
+        ),
+        all_become_mask=(
+            "Your answer turns all chosen tokens into [MASK]. Only 80% become [MASK]; 10% become another token, and "
+            "10% stay.",
+            (_SHARES, "1.0, 0.0, 0.0"),
+        ),
+        all_the_chosen_first=(
+            "Your first number counts all chosen tokens. Only 80% of them become [MASK].",
+            (_SHARES, "1.0, 0.1, 0.1"),
+        ),
+        none_stays=(
+            "Your answer leaves no chosen token unchanged. 10% of them become another token, and 10% stay as they are.",
+            (_SHARES, "0.8, 0.2, 0.0"),
+        ),
+        all_the_unchanged=(
+            "Your third number includes tokens that were not chosen. Count only the 10% of the chosen tokens that "
+            "stay: the model doesn't predict the others.",
+            (_SHARES, "0.8, 0.1, 0.865 / 0.15"),
+        ),
+        tenths_of_all=(
+            "Your second and third numbers are 10% of all tokens. Each is 10% of the chosen 15%.",
+            (_SHARES, "0.8, 0.1 / 0.15, 0.1 / 0.15"),
+        ),
+        fractions=("Your answer gives shares. Multiply them by the number of tokens.", ("tokens * ", "")),
+        rounded=(
+            "Your answer rounds to whole numbers. An average need not be whole: don't round.",
+            (_COUNT, "float(round(chosen * share))"),
+        ),
+        cut_down=(
+            "Your answer rounds down to whole numbers. An average need not be whole: don't round.",
+            (_COUNT, "float(int(chosen * share + 1e-9))"),
+        ),
+        chosen_cut_down=(
+            "Your answer rounds down the number of chosen tokens. The result is an average: don't round.",
+            (_COUNTS, f"chosen = int(chosen + 1e-9)\n    {_COUNTS}"),
+        ),
+        special_taken_off=(
+            "Your answer subtracts two tokens, for [CLS] and [SEP]. None of these tokens is special: count them all.",
+            ("tokens *", "(tokens - 2) *"),
+        ),
+        order_reversed=(
+            "Your answer is in reverse order. The order is [MASK], another token, unchanged.",
+            ("return counts", "return counts[::-1]"),
         ),
     ),
 )

@@ -107,89 +107,87 @@ EXERCISE = Exercise(
             ),
         ),
     ),
-    misconceptions=(
-        *slips(
-            _adam,
-            not_corrected=(
-                "Your answer leaves out the correction, but in the first steps both means are still close to 0. "
-                "Divide them by 1 - β^step first.",
-                (_BY, "1, 1"),
-            ),
-            corrected_by_the_step_before=(
-                "Your answer corrects with step + 1, as if steps started at 0. They start at 1: use 1 - β^step.",
-                (_BY, "1 - b1 ** (step + 1), 1 - b2 ** (step + 1)"),
-            ),
-            corrected_as_in_the_first_step=(
-                "Your answer always corrects by 1 - β, as in the first step. Add the exponent: 1 - β ** step.",
-                (_BY, "1 - b1, 1 - b2"),
-            ),
-            correction_multiplied=(
-                "Your answer multiplies by 1 - β^step. Divide by it, which enlarges the early means.",
-                (_BY, "1 / (1 - b1**step), 1 / (1 - b2**step)"),
-            ),
-            corrected_values_kept=(
-                "Your answer returns the corrected mean and square. Return the uncorrected ones for the next step.",
-                (_STATE, "new_mean / by_mean, new_square / by_square"),
-            ),
-            corrected_square_kept=(
-                "Your answer returns the corrected square. Return the uncorrected one for the next step.",
-                (_STATE, "new_mean, new_square / by_square"),
-            ),
-            torchs_settings=(
-                "Your answer uses torch's default for the squares, 0.999. Use the paper's 0.98.",
-                ("BETAS", "0.9, 0.999"),
-            ),
-            torchs_settings_and_epsilon=(
-                "Your answer uses torch's defaults, 0.999 and 1e-8. Use the paper's 0.98 and 1e-9.",
-                ("BETAS", "0.9, 0.999"),
-                ("EPSILON", "1e-8"),
-            ),
-            torchs_epsilon=(
-                "Your answer uses torch's default epsilon, 1e-8. Use the paper's 1e-9: it matters for small gradients.",
-                ("EPSILON", "1e-8"),
-            ),
-            betas_swapped=(
-                "Your answer swaps the two betas. Use 0.9 for the mean and 0.98 for the squares.",
-                ("b1, b2 = BETAS", "b2, b1 = BETAS"),
-            ),
-            shares_swapped=(
-                "Your answer swaps β and 1 - β. Keep β of the old mean and add 1 - β of the new value.",
-                ("b1 * mean + (1 - b1)", "(1 - b1) * mean + b1"),
-                ("b2 * square + (1 - b2)", "(1 - b2) * square + b2"),
-            ),
-            mean_alone_corrected=(
-                "Your answer corrects only the mean. Divide the square by 1 - 0.98^step too, before you take its root.",
-                (_BY, "1 - b1**step, 1"),
-            ),
-            square_alone_corrected=(
-                "Your answer corrects only the square. Divide the mean by 1 - 0.9^step too.",
-                (_BY, "1, 1 - b2**step"),
-            ),
-            no_root=("Your answer divides by the mean square itself. Divide by its root.", (".sqrt()", "")),
-            epsilon_in_the_root=(
-                "Your answer adds 1e-9 under the root. Add it after the root instead: √square + 1e-9.",
-                (".sqrt()", ""),
-                ("(root + EPSILON)", "(root + EPSILON).sqrt()"),
-            ),
-            no_epsilon=(
-                "Your answer leaves out 1e-9, or adds it where it has no effect. Add it to the root, before you "
-                "divide: √square + 1e-9.",
-                (" + EPSILON", ""),
-            ),
-            returned_in_another_order=(
-                "Your answer returns `square` before `mean`. Return weight, mean, square.",
-                (_STATE, "new_square, new_mean"),
-            ),
-            update_returned=(
-                "Your answer returns only the change in the weight. Return the new weight: weight - rate · ...",
-                ("weight - down", "-down"),
-            ),
-            uphill=("Your answer goes uphill. Subtract the step from the weight.", ("weight - down", "weight + down")),
-            rate_left_out=("Your answer ignores `rate`. Multiply the step by it.", ("rate * ", "")),
-            not_squared=(
-                "Your answer never squares the gradient. `square` is the running mean of gradient².",
-                ("gradient**2", "gradient"),
-            ),
+    misconceptions=slips(
+        _adam,
+        not_corrected=(
+            "Your answer leaves out the correction, but in the first steps both means are still close to 0. Divide "
+            "them by 1 - β^step first.",
+            (_BY, "1, 1"),
+        ),
+        corrected_by_the_step_before=(
+            "Your answer corrects with step + 1, as if steps started at 0. They start at 1: use 1 - β^step.",
+            (_BY, "1 - b1 ** (step + 1), 1 - b2 ** (step + 1)"),
+        ),
+        corrected_as_in_the_first_step=(
+            "Your answer always corrects by 1 - β, as in the first step. Add the exponent: 1 - β ** step.",
+            (_BY, "1 - b1, 1 - b2"),
+        ),
+        correction_multiplied=(
+            "Your answer multiplies by 1 - β^step. Divide by it, which enlarges the early means.",
+            (_BY, "1 / (1 - b1**step), 1 / (1 - b2**step)"),
+        ),
+        corrected_values_kept=(
+            "Your answer returns the corrected mean and square. Return the uncorrected ones for the next step.",
+            (_STATE, "new_mean / by_mean, new_square / by_square"),
+        ),
+        corrected_square_kept=(
+            "Your answer returns the corrected square. Return the uncorrected one for the next step.",
+            (_STATE, "new_mean, new_square / by_square"),
+        ),
+        torchs_settings=(
+            "Your answer uses torch's default for the squares, 0.999. Use the paper's 0.98.",
+            ("BETAS", "0.9, 0.999"),
+        ),
+        torchs_settings_and_epsilon=(
+            "Your answer uses torch's defaults, 0.999 and 1e-8. Use the paper's 0.98 and 1e-9.",
+            ("BETAS", "0.9, 0.999"),
+            ("EPSILON", "1e-8"),
+        ),
+        torchs_epsilon=(
+            "Your answer uses torch's default epsilon, 1e-8. Use the paper's 1e-9: it matters for small gradients.",
+            ("EPSILON", "1e-8"),
+        ),
+        betas_swapped=(
+            "Your answer swaps the two betas. Use 0.9 for the mean and 0.98 for the squares.",
+            ("b1, b2 = BETAS", "b2, b1 = BETAS"),
+        ),
+        shares_swapped=(
+            "Your answer swaps β and 1 - β. Keep β of the old mean and add 1 - β of the new value.",
+            ("b1 * mean + (1 - b1)", "(1 - b1) * mean + b1"),
+            ("b2 * square + (1 - b2)", "(1 - b2) * square + b2"),
+        ),
+        mean_alone_corrected=(
+            "Your answer corrects only the mean. Divide the square by 1 - 0.98^step too, before you take its root.",
+            (_BY, "1 - b1**step, 1"),
+        ),
+        square_alone_corrected=(
+            "Your answer corrects only the square. Divide the mean by 1 - 0.9^step too.",
+            (_BY, "1, 1 - b2**step"),
+        ),
+        no_root=("Your answer divides by the mean square itself. Divide by its root.", (".sqrt()", "")),
+        epsilon_in_the_root=(
+            "Your answer adds 1e-9 under the root. Add it after the root instead: √square + 1e-9.",
+            (".sqrt()", ""),
+            ("(root + EPSILON)", "(root + EPSILON).sqrt()"),
+        ),
+        no_epsilon=(
+            "Your answer leaves out 1e-9, or adds it where it has no effect. Add it to the root, before you divide: "
+            "√square + 1e-9.",
+            (" + EPSILON", ""),
+        ),
+        returned_in_another_order=(
+            "Your answer returns `square` before `mean`. Return weight, mean, square.",
+            (_STATE, "new_square, new_mean"),
+        ),
+        update_returned=(
+            "Your answer returns only the change in the weight. Return the new weight: weight - rate · ...",
+            ("weight - down", "-down"),
+        ),
+        uphill=("Your answer goes uphill. Subtract the step from the weight.", ("weight - down", "weight + down")),
+        rate_left_out=("Your answer ignores `rate`. Multiply the step by it.", ("rate * ", "")),
+        not_squared=(
+            "Your answer never squares the gradient. `square` is the running mean of gradient².",
+            ("gradient**2", "gradient"),
         ),
     ),
 )

@@ -95,7 +95,7 @@ def _joined_sentence_by_sentence(source: Tensor, target: Tensor, *parts: Any) ->
     )
 
 
-def _joined_by_reduce(source: Tensor, target: Tensor, *parts: Any) -> Tensor:
+def _joined_by_reduce(source: Tensor, target: Tensor, *parts: Any) -> Any:
     embed_source, encoder, embed_target, decoder, output = parts
     seen, tokens = (source != 0)[:, None], target.shape[1]
     causal = seen.new_ones(1, tokens, tokens).tril()

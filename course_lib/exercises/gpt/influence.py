@@ -94,57 +94,55 @@ EXERCISE = Exercise(
             answers=("transposed", "signed", "last_prediction_only", "summed"),
         ),
     ),
-    misconceptions=(
-        *slips(
-            _one_at_a_time,
-            transposed=(
-                "Your answer is transposed: rows are predictions, columns are the tokens you change.",
-                (_RETURN, "dim=0)"),
-            ),
-            changes_pile_up=(
-                "Your answer changes the ids themselves, so earlier changes remain. Start each time from a copy of "
-                "the original text: ids.clone().",
-                (_COPY, "changed if position else ids.clone()"),
-            ),
-            compared_with_the_last_change=(
-                "Your answer compares each changed text with the previous one. Compare each with the original text.",
-                ("[0] - before\n", "[0] - before; before = before + moved\n"),
-            ),
-            replaced_by_0=(
-                "Your answer replaces every token with token 0. If the text has a token 0, that doesn't change it: "
-                "use (ids[j] + 1) % vocab_size.",
-                (_OTHER, "0"),
-            ),
-            last_token_stays=(
-                "Your answer does not change the last id in the vocabulary. Replace it with id 0: % vocab_size.",
-                (_OTHER, "(ids[position] + 1).clamp(max=vocab_size - 1)"),
-            ),
-            signed=(
-                "Your answer takes the largest signed change, so it misses logits that only fall. Take the absolute "
-                "value first.",
-                (_SIZE, "moved.amax(dim=-1)"),
-            ),
-            summed=(
-                "Your answer adds up the changes in all logits. Take the largest: .amax(dim=-1).",
-                (_SIZE, "moved.abs().sum(dim=-1)"),
-            ),
-            averaged=(
-                "Your answer takes the mean change in the logits. Take the largest: .amax(dim=-1).",
-                (_SIZE, "moved.abs().mean(dim=-1)"),
-            ),
-            of_probabilities=(
-                "Your answer compares probabilities. Compare the logits themselves, without a softmax.",
-                ("before = model(ids.unsqueeze(0))[0]", "before = model(ids.unsqueeze(0))[0].softmax(dim=-1)"),
-                ("model(changed.unsqueeze(0))[0]", "model(changed.unsqueeze(0))[0].softmax(dim=-1)"),
-            ),
-            last_prediction_only=(
-                "Your answer measures only the last prediction. Every prediction needs its own row.",
-                (_SIZE, "moved[-1:].abs().amax(dim=-1)"),
-            ),
-            yes_or_no=(
-                "Your answer says only whether a prediction moved. Return how far: the largest absolute change.",
-                (_SIZE, "(moved.abs().amax(dim=-1) > 1e-6)"),
-            ),
+    misconceptions=slips(
+        _one_at_a_time,
+        transposed=(
+            "Your answer is transposed: rows are predictions, columns are the tokens you change.",
+            (_RETURN, "dim=0)"),
+        ),
+        changes_pile_up=(
+            "Your answer changes the ids themselves, so earlier changes remain. Start each time from a copy of the "
+            "original text: ids.clone().",
+            (_COPY, "changed if position else ids.clone()"),
+        ),
+        compared_with_the_last_change=(
+            "Your answer compares each changed text with the previous one. Compare each with the original text.",
+            ("[0] - before\n", "[0] - before; before = before + moved\n"),
+        ),
+        replaced_by_0=(
+            "Your answer replaces every token with token 0. If the text has a token 0, that doesn't change it: use "
+            "(ids[j] + 1) % vocab_size.",
+            (_OTHER, "0"),
+        ),
+        last_token_stays=(
+            "Your answer does not change the last id in the vocabulary. Replace it with id 0: % vocab_size.",
+            (_OTHER, "(ids[position] + 1).clamp(max=vocab_size - 1)"),
+        ),
+        signed=(
+            "Your answer takes the largest signed change, so it misses logits that only fall. Take the absolute value "
+            "first.",
+            (_SIZE, "moved.amax(dim=-1)"),
+        ),
+        summed=(
+            "Your answer adds up the changes in all logits. Take the largest: .amax(dim=-1).",
+            (_SIZE, "moved.abs().sum(dim=-1)"),
+        ),
+        averaged=(
+            "Your answer takes the mean change in the logits. Take the largest: .amax(dim=-1).",
+            (_SIZE, "moved.abs().mean(dim=-1)"),
+        ),
+        of_probabilities=(
+            "Your answer compares probabilities. Compare the logits themselves, without a softmax.",
+            ("before = model(ids.unsqueeze(0))[0]", "before = model(ids.unsqueeze(0))[0].softmax(dim=-1)"),
+            ("model(changed.unsqueeze(0))[0]", "model(changed.unsqueeze(0))[0].softmax(dim=-1)"),
+        ),
+        last_prediction_only=(
+            "Your answer measures only the last prediction. Every prediction needs its own row.",
+            (_SIZE, "moved[-1:].abs().amax(dim=-1)"),
+        ),
+        yes_or_no=(
+            "Your answer says only whether a prediction moved. Return how far: the largest absolute change.",
+            (_SIZE, "(moved.abs().amax(dim=-1) > 1e-6)"),
         ),
     ),
 )

@@ -64,81 +64,79 @@ EXERCISE = Exercise(
             "scale, and don't take a softmax.",
         ),
     ),
-    misconceptions=(
-        *slips(
-            _by_product,
-            softmax_taken=(
-                "Your answer returns probabilities. Logits are the scores before the softmax: return W h.",
-                (_RETURN, "return logits.softmax(dim=-1)"),
-            ),
-            log_softmax_taken=(
-                "Your answer returns log-probabilities. Logits are the scores before the softmax: return W h.",
-                (_RETURN, "return logits.log_softmax(dim=-1)"),
-            ),
-            softmax_over_the_first_dimension=(
-                "Your answer takes a softmax over the first dimension. Logits are the scores before any softmax: "
-                "return W h.",
-                (_RETURN, "return logits.softmax(dim=0)"),
-            ),
-            scaled=(
-                "Your answer divides by √d_model, as attention does. The output layer doesn't scale: return W h.",
-                (_ROWS, "embedding.T / states.shape[-1] ** 0.5"),
-            ),
-            cosine=(
-                "Your answer divides by both lengths, which gives the cosine. A longer embedding makes a token more "
-                "probable everywhere, and the model uses that. Take the plain dot product.",
-                (_PRODUCT, "F.normalize(states, dim=-1) @ F.normalize(embedding, dim=-1).T"),
-            ),
-            embeddings_normalised=(
-                "Your answer normalizes the embeddings to length 1. A longer embedding makes a token more probable "
-                "everywhere, and the model uses that. Use the rows as they are.",
-                (_ROWS, "F.normalize(embedding, dim=-1).T"),
-            ),
-            distance=(
-                "Your answer scores tokens by the negative distance between embedding and state. Take their dot "
-                "product instead.",
-                (_PRODUCT, "-(states.unsqueeze(-2) - embedding).norm(dim=-1)"),
-            ),
-            view_for_transpose=(
-                "Your answer reshapes the embedding to [d_model, vocab_size], which scrambles its rows. Transpose it: "
-                "embedding.T.",
-                (_ROWS, "embedding.reshape(states.shape[-1], -1)"),
-            ),
-            words_as_rows=(
-                "Your answer is transposed, [..., vocab_size, tokens]. Each state has a row of scores: states @ "
-                "embedding.T.",
-                (_PRODUCT, "embedding @ states.mT"),
-            ),
-            reshaped_back=(
-                "Your answer reshapes embedding @ states.mT, which mixes the scores of different states. Swap the two "
-                "dimensions, or multiply states @ embedding.T.",
-                (_PRODUCT, "(embedding @ states.mT).reshape(*states.shape[:-1], len(embedding))"),
-            ),
-            most_probable_word=(
-                "Your answer returns the id of the best token. Return the scores of all tokens.",
-                (_RETURN, "return logits.argmax(dim=-1)"),
-            ),
-            largest_subtracted=(
-                "Your answer subtracts the largest score of each row, as a stable softmax does. Return the scores "
-                "themselves, W h.",
-                (_RETURN, "return logits - logits.amax(dim=-1, keepdim=True)"),
-            ),
-            embedding_detached=(
-                "No gradient reaches `embedding`: your answer uses a copy of its values (.detach(), .data, "
-                "torch.tensor, nn.Parameter(...)). Tied means that both uses train the same matrix.",
-                _ROWS_DETACHED,
-            ),
-            states_detached=(
-                "No gradient reaches `states` (.detach(), .data, numpy), so the layers below cannot learn. Use them "
-                "directly.",
-                _STATES_DETACHED,
-            ),
-            no_gradients=(
-                "No gradient reaches the states or the embedding, so the model cannot learn: you compute outside "
-                "torch (.detach(), numpy, no_grad). Use torch operations throughout.",
-                _STATES_DETACHED,
-                _ROWS_DETACHED,
-            ),
+    misconceptions=slips(
+        _by_product,
+        softmax_taken=(
+            "Your answer returns probabilities. Logits are the scores before the softmax: return W h.",
+            (_RETURN, "return logits.softmax(dim=-1)"),
+        ),
+        log_softmax_taken=(
+            "Your answer returns log-probabilities. Logits are the scores before the softmax: return W h.",
+            (_RETURN, "return logits.log_softmax(dim=-1)"),
+        ),
+        softmax_over_the_first_dimension=(
+            "Your answer takes a softmax over the first dimension. Logits are the scores before any softmax: return W "
+            "h.",
+            (_RETURN, "return logits.softmax(dim=0)"),
+        ),
+        scaled=(
+            "Your answer divides by √d_model, as attention does. The output layer doesn't scale: return W h.",
+            (_ROWS, "embedding.T / states.shape[-1] ** 0.5"),
+        ),
+        cosine=(
+            "Your answer divides by both lengths, which gives the cosine. A longer embedding makes a token more "
+            "probable everywhere, and the model uses that. Take the plain dot product.",
+            (_PRODUCT, "F.normalize(states, dim=-1) @ F.normalize(embedding, dim=-1).T"),
+        ),
+        embeddings_normalised=(
+            "Your answer normalizes the embeddings to length 1. A longer embedding makes a token more probable "
+            "everywhere, and the model uses that. Use the rows as they are.",
+            (_ROWS, "F.normalize(embedding, dim=-1).T"),
+        ),
+        distance=(
+            "Your answer scores tokens by the negative distance between embedding and state. Take their dot product "
+            "instead.",
+            (_PRODUCT, "-(states.unsqueeze(-2) - embedding).norm(dim=-1)"),
+        ),
+        view_for_transpose=(
+            "Your answer reshapes the embedding to [d_model, vocab_size], which scrambles its rows. Transpose it: "
+            "embedding.T.",
+            (_ROWS, "embedding.reshape(states.shape[-1], -1)"),
+        ),
+        words_as_rows=(
+            "Your answer is transposed, [..., vocab_size, tokens]. Each state has a row of scores: states @ "
+            "embedding.T.",
+            (_PRODUCT, "embedding @ states.mT"),
+        ),
+        reshaped_back=(
+            "Your answer reshapes embedding @ states.mT, which mixes the scores of different states. Swap the two "
+            "dimensions, or multiply states @ embedding.T.",
+            (_PRODUCT, "(embedding @ states.mT).reshape(*states.shape[:-1], len(embedding))"),
+        ),
+        most_probable_word=(
+            "Your answer returns the id of the best token. Return the scores of all tokens.",
+            (_RETURN, "return logits.argmax(dim=-1)"),
+        ),
+        largest_subtracted=(
+            "Your answer subtracts the largest score of each row, as a stable softmax does. Return the scores "
+            "themselves, W h.",
+            (_RETURN, "return logits - logits.amax(dim=-1, keepdim=True)"),
+        ),
+        embedding_detached=(
+            "No gradient reaches `embedding`: your answer uses a copy of its values (.detach(), .data, torch.tensor, "
+            "nn.Parameter(...)). Tied means that both uses train the same matrix.",
+            _ROWS_DETACHED,
+        ),
+        states_detached=(
+            "No gradient reaches `states` (.detach(), .data, numpy), so the layers below cannot learn. Use them "
+            "directly.",
+            _STATES_DETACHED,
+        ),
+        no_gradients=(
+            "No gradient reaches the states or the embedding, so the model cannot learn: you compute outside torch "
+            "(.detach(), numpy, no_grad). Use torch operations throughout.",
+            _STATES_DETACHED,
+            _ROWS_DETACHED,
         ),
     ),
 )

@@ -82,65 +82,60 @@ EXERCISE = Exercise(
             answers=("transposed", "values_from_x", "keys_from_x", "memory_ignored"),
         ),
     ),
-    misconceptions=(
-        *slips(
-            _projected,
-            transposed=(
-                "Your answer multiplies by the transposed matrices, x Wᵀ, as nn.Linear does with its weight. Multiply "
-                "by W itself: x @ W_q.",
-                ("W_q\n", "W_q.mT\n"),
-                ("W_k\n", "W_k.mT\n"),
-                ("W_v\n", "W_v.mT\n"),
-            ),
-            x_and_memory_exchanged=(
-                "Your answer computes queries from memory, and keys and values from x. Compute the queries from x, "
-                "and the keys and values from memory.",
-                ("q = x", "q = memory"),
-                ("k = memory", "k = x"),
-                ("v = memory", "v = x"),
-            ),
-            memory_ignored=(
-                "Your answer computes queries, keys and values from x. In cross-attention, keys and values come from "
-                "memory.",
-                ("k = memory", "k = x"),
-                ("v = memory", "v = x"),
-            ),
-            values_from_x=(
-                "Your answer computes the values from x. Compute both keys and values from memory.",
-                ("v = memory", "v = x"),
-            ),
-            keys_from_x=(
-                "Your answer computes the keys from x. Only the queries come from x: compute both keys and values "
-                "from memory.",
-                ("k = memory", "k = x"),
-            ),
-            keys_as_values=(
-                "Your answer uses W_k for the values too. Use their own matrix: memory @ W_v.",
-                ("@ W_v", "@ W_k"),
-            ),
-            values_not_projected=(
-                "Your answer uses the tokens of memory as values. Project them: memory @ W_v.",
-                (" @ W_v", ""),
-            ),
-            values_of_the_keys=(
-                "Your answer computes the values from the keys, k @ W_v, which only works if d_key equals d_model. "
-                "Compute them from the tokens: memory @ W_v.",
-                ("memory @ W_v", "k @ W_v"),
-            ),
-            W_q_and_W_k_exchanged=(
-                "Your answer uses W_k for the queries and W_q for the keys. Swap them.",
-                ("@ W_q", "@ W_k"),
-                ("@ W_k", "@ W_q"),
-            ),
-            w_q_for_the_keys=(
-                "Your answer uses W_q for the keys too. Use their own matrix: memory @ W_k.",
-                ("@ W_k", "@ W_q"),
-            ),
-            other_order=("Your answer returns k, q, v. Return q, k, v.", ("q, k, v", "k, q, v")),
-            values_before_keys=(
-                "Your answer returns the values before the keys. Return q, k, v.",
-                ("q, k, v", "q, v, k"),
-            ),
+    misconceptions=slips(
+        _projected,
+        transposed=(
+            "Your answer multiplies by the transposed matrices, x Wᵀ, as nn.Linear does with its weight. Multiply by "
+            "W itself: x @ W_q.",
+            ("W_q\n", "W_q.mT\n"),
+            ("W_k\n", "W_k.mT\n"),
+            ("W_v\n", "W_v.mT\n"),
         ),
+        x_and_memory_exchanged=(
+            "Your answer computes queries from memory, and keys and values from x. Compute the queries from x, and "
+            "the keys and values from memory.",
+            ("q = x", "q = memory"),
+            ("k = memory", "k = x"),
+            ("v = memory", "v = x"),
+        ),
+        memory_ignored=(
+            "Your answer computes queries, keys and values from x. In cross-attention, keys and values come from "
+            "memory.",
+            ("k = memory", "k = x"),
+            ("v = memory", "v = x"),
+        ),
+        values_from_x=(
+            "Your answer computes the values from x. Compute both keys and values from memory.",
+            ("v = memory", "v = x"),
+        ),
+        keys_from_x=(
+            "Your answer computes the keys from x. Only the queries come from x: compute both keys and values from "
+            "memory.",
+            ("k = memory", "k = x"),
+        ),
+        keys_as_values=(
+            "Your answer uses W_k for the values too. Use their own matrix: memory @ W_v.",
+            ("@ W_v", "@ W_k"),
+        ),
+        values_not_projected=(
+            "Your answer uses the tokens of memory as values. Project them: memory @ W_v.",
+            (" @ W_v", ""),
+        ),
+        values_of_the_keys=(
+            "Your answer computes the values from the keys, k @ W_v, which only works if d_key equals d_model. "
+            "Compute them from the tokens: memory @ W_v.",
+            ("memory @ W_v", "k @ W_v"),
+        ),
+        W_q_and_W_k_exchanged=(
+            "Your answer uses W_k for the queries and W_q for the keys. Swap them.",
+            ("@ W_q", "@ W_k"),
+            ("@ W_k", "@ W_q"),
+        ),
+        w_q_for_the_keys=(
+            "Your answer uses W_q for the keys too. Use their own matrix: memory @ W_k.",
+            ("@ W_k", "@ W_q"),
+        ),
+        other_order=("Your answer returns k, q, v. Return q, k, v.", ("q, k, v", "k, q, v")),
+        values_before_keys=("Your answer returns the values before the keys. Return q, k, v.", ("q, k, v", "q, v, k")),
     ),
 )

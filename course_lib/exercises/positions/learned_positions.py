@@ -123,71 +123,68 @@ EXERCISE = Exercise(
             answers=("len_of_the_batch", "same_row_for_all", "multiplied", "appended"),
         ),
     ),
-    misconceptions=(
-        *slips(
-            _Learned,
-            not_refused=(
-                "Your answer doesn't check for sentences that are too long, so torch complains about shapes or adds a "
-                "single row to all tokens. Compare the numbers of tokens and rows first, and raise a ValueError.",
-                _NOT_REFUSED,
-            ),
-            first_word_again=(
-                "Your answer starts over at the end of the table, so the first extra token gets position 0. Raise a "
-                "ValueError instead.",
-                _NOT_REFUSED,
-                (_ROWS, "[torch.arange(tokens) % longest]"),
-            ),
-            last_row_again=(
-                "Your answer gives all extra tokens the last position. Raise a ValueError instead.",
-                _NOT_REFUSED,
-                (_ROWS, "[torch.arange(tokens).clamp(max=longest - 1)]"),
-            ),
-            nothing_added=(
-                "Your answer adds nothing to the extra tokens, so they have no position. Raise a ValueError instead.",
-                _NOT_REFUSED,
-                ("self.encoding[", "F.pad(self.encoding, (0, 0, 0, max(0, tokens - longest)))["),
-            ),
-            same_row_for_all=(
-                "Your answer adds row 0 to every token, which says nothing about their order. Add row pos to the "
-                "token at position pos.",
-                (_ROWS, "[0]"),
-            ),
-            multiplied=("Your answer multiplies tokens by position vectors. Add them.", (" + rows", " * rows")),
-            appended=(
-                "Your answer concatenates position vectors to the tokens. Add them, so that the result has the shape "
-                "of x.",
-                ("x + rows", "torch.cat([x, rows.expand_as(x)], dim=-1)"),
-            ),
-            len_of_the_batch=(
-                "Your answer uses len(x), or x.shape[0], which is the number of sentences in a batch. The number of "
-                "tokens is x.shape[-2].",
-                ("x.shape[-2]", "len(x)"),
-            ),
-            encoding_detached=(
-                "No gradient reaches `encoding`, so it can't learn. Use the parameter itself: no encoding.data, "
-                "encoding.detach(), or new tensors made from it.",
-                ("self.encoding[", "self.encoding.detach()["),
-            ),
-            x_detached=(
-                "No gradient reaches x, so the embeddings can't learn. Look for .detach(), .data, numpy or "
-                "torch.tensor(...).",
-                ("return x", "return x.detach()"),
-            ),
-            cut_off=(
-                "Your answer drops the extra tokens. Raise a ValueError instead.",
-                _NOT_REFUSED,
-                ("return x", "return x[..., :longest, :]"),
-            ),
-            single_row_not_refused=(
-                "Your answer relies on torch's error. But torch adds a table with a single row to any number of "
-                "tokens without an error. Compare the numbers of tokens and rows first, and raise a ValueError.",
-                ("tokens > longest", "tokens > longest > 1"),
-            ),
-            counted_from_one=(
-                "Your answer gives the first token row 1. Positions start at 0, so give it row 0.",
-                (_ROWS, "[1 : tokens + 1]"),
-            ),
-            subtracted=("Your answer subtracts position vectors. Add them.", (" + rows", " - rows")),
+    misconceptions=slips(
+        _Learned,
+        not_refused=(
+            "Your answer doesn't check for sentences that are too long, so torch complains about shapes or adds a "
+            "single row to all tokens. Compare the numbers of tokens and rows first, and raise a ValueError.",
+            _NOT_REFUSED,
         ),
+        first_word_again=(
+            "Your answer starts over at the end of the table, so the first extra token gets position 0. Raise a "
+            "ValueError instead.",
+            _NOT_REFUSED,
+            (_ROWS, "[torch.arange(tokens) % longest]"),
+        ),
+        last_row_again=(
+            "Your answer gives all extra tokens the last position. Raise a ValueError instead.",
+            _NOT_REFUSED,
+            (_ROWS, "[torch.arange(tokens).clamp(max=longest - 1)]"),
+        ),
+        nothing_added=(
+            "Your answer adds nothing to the extra tokens, so they have no position. Raise a ValueError instead.",
+            _NOT_REFUSED,
+            ("self.encoding[", "F.pad(self.encoding, (0, 0, 0, max(0, tokens - longest)))["),
+        ),
+        same_row_for_all=(
+            "Your answer adds row 0 to every token, which says nothing about their order. Add row pos to the token at "
+            "position pos.",
+            (_ROWS, "[0]"),
+        ),
+        multiplied=("Your answer multiplies tokens by position vectors. Add them.", (" + rows", " * rows")),
+        appended=(
+            "Your answer concatenates position vectors to the tokens. Add them, so that the result has the shape of x.",
+            ("x + rows", "torch.cat([x, rows.expand_as(x)], dim=-1)"),
+        ),
+        len_of_the_batch=(
+            "Your answer uses len(x), or x.shape[0], which is the number of sentences in a batch. The number of "
+            "tokens is x.shape[-2].",
+            ("x.shape[-2]", "len(x)"),
+        ),
+        encoding_detached=(
+            "No gradient reaches `encoding`, so it can't learn. Use the parameter itself: no encoding.data, "
+            "encoding.detach(), or new tensors made from it.",
+            ("self.encoding[", "self.encoding.detach()["),
+        ),
+        x_detached=(
+            "No gradient reaches x, so the embeddings can't learn. Look for .detach(), .data, numpy or "
+            "torch.tensor(...).",
+            ("return x", "return x.detach()"),
+        ),
+        cut_off=(
+            "Your answer drops the extra tokens. Raise a ValueError instead.",
+            _NOT_REFUSED,
+            ("return x", "return x[..., :longest, :]"),
+        ),
+        single_row_not_refused=(
+            "Your answer relies on torch's error. But torch adds a table with a single row to any number of tokens "
+            "without an error. Compare the numbers of tokens and rows first, and raise a ValueError.",
+            ("tokens > longest", "tokens > longest > 1"),
+        ),
+        counted_from_one=(
+            "Your answer gives the first token row 1. Positions start at 0, so give it row 0.",
+            (_ROWS, "[1 : tokens + 1]"),
+        ),
+        subtracted=("Your answer subtracts position vectors. Add them.", (" + rows", " - rows")),
     ),
 )

@@ -87,57 +87,50 @@ EXERCISE = Exercise(
             answers=("not_summed", "all_sentences_together", "over_the_vocabulary", "over_the_sentences"),
         ),
     ),
-    misconceptions=(
-        *slips(
-            _compared,
-            whether_and_not_how_often=(
-                "Your answer says whether a word occurs, not how often. *The cat chased the cat* has two cats: use a "
-                "sum instead of any, max or a set.",
-                (_COUNTS, "same.any(dim=1).long()"),
-            ),
-            booleans=(
-                "Your answer has True or False for each word. Sum the booleans to count them.",
-                (_COUNTS, "same.any(dim=1)"),
-            ),
-            not_summed=(
-                "Your answer still has a row for every word. Sum over the words: dim=1.",
-                (_COUNTS, "same.long()"),
-            ),
-            all_sentences_together=(
-                "Your answer is one bag for all sentences. Sum over the words only (dim=1), so that each sentence "
-                "gets its own bag.",
-                (_COUNTS, "same.sum(dim=(0, 1))"),
-            ),
-            over_the_vocabulary=(
-                "Your answer sums over the vocabulary, so every word gets a 1. Sum over the words of the sentence: "
-                "dim=1.",
-                (_COUNTS, "same.sum(dim=2)"),
-            ),
-            over_the_sentences=(
-                "Your answer sums over the sentences (dim=0). Sum over the words of each sentence: dim=1.",
-                (_COUNTS, "same.sum(dim=0)"),
-            ),
-            counted_from_one=(
-                "Your answer counts ids from 1. They start at 0: torch.arange(vocab_size).",
-                ("arange(vocab_size)", "arange(1, vocab_size + 1)"),
-            ),
-            shares=(
-                "Your answer divides by the number of words. Return the counts themselves.",
-                (_COUNTS, "same.float().mean(dim=1)"),
-            ),
-            floats=(
-                "Your answer has the right counts, but as floats. Return integers, which a sum of booleans gives you.",
-                (_COUNTS, "same.float().sum(dim=1)"),
-            ),
-            transposed=(
-                "Your answer has one row per word of the vocabulary. Give each sentence a row: [sentences, "
-                "vocab_size].",
-                ("return counts", "return counts.transpose(0, -1)"),
-            ),
-            last_word_missing=(
-                "Your answer leaves out the last word of the vocabulary. torch.arange(n) already stops at n - 1.",
-                ("arange(vocab_size)", "arange(vocab_size - 1)"),
-            ),
+    misconceptions=slips(
+        _compared,
+        whether_and_not_how_often=(
+            "Your answer says whether a word occurs, not how often. *The cat chased the cat* has two cats: use a sum "
+            "instead of any, max or a set.",
+            (_COUNTS, "same.any(dim=1).long()"),
+        ),
+        booleans=(
+            "Your answer has True or False for each word. Sum the booleans to count them.",
+            (_COUNTS, "same.any(dim=1)"),
+        ),
+        not_summed=("Your answer still has a row for every word. Sum over the words: dim=1.", (_COUNTS, "same.long()")),
+        all_sentences_together=(
+            "Your answer is one bag for all sentences. Sum over the words only (dim=1), so that each sentence gets "
+            "its own bag.",
+            (_COUNTS, "same.sum(dim=(0, 1))"),
+        ),
+        over_the_vocabulary=(
+            "Your answer sums over the vocabulary, so every word gets a 1. Sum over the words of the sentence: dim=1.",
+            (_COUNTS, "same.sum(dim=2)"),
+        ),
+        over_the_sentences=(
+            "Your answer sums over the sentences (dim=0). Sum over the words of each sentence: dim=1.",
+            (_COUNTS, "same.sum(dim=0)"),
+        ),
+        counted_from_one=(
+            "Your answer counts ids from 1. They start at 0: torch.arange(vocab_size).",
+            ("arange(vocab_size)", "arange(1, vocab_size + 1)"),
+        ),
+        shares=(
+            "Your answer divides by the number of words. Return the counts themselves.",
+            (_COUNTS, "same.float().mean(dim=1)"),
+        ),
+        floats=(
+            "Your answer has the right counts, but as floats. Return integers, which a sum of booleans gives you.",
+            (_COUNTS, "same.float().sum(dim=1)"),
+        ),
+        transposed=(
+            "Your answer has one row per word of the vocabulary. Give each sentence a row: [sentences, vocab_size].",
+            ("return counts", "return counts.transpose(0, -1)"),
+        ),
+        last_word_missing=(
+            "Your answer leaves out the last word of the vocabulary. torch.arange(n) already stops at n - 1.",
+            ("arange(vocab_size)", "arange(vocab_size - 1)"),
         ),
     ),
 )

@@ -86,55 +86,53 @@ EXERCISE = Exercise(
             "Return the copy's gradient.",
         ),
     ),
-    misconceptions=(
-        *slips(
-            _by_formula,
-            summed=(
-                "Your answer is the gradient of the sum of the squares. The loss is their mean.",
-                (_GRADIENT, "slopes @ x"),
-            ),
-            factor_2_missing=("Your answer is half the gradient. The derivative of u² is 2u.", ("2 * error", "error")),
-            downhill=(
-                "Your answer has the opposite sign, so it points downhill. Return the gradient, which points uphill; "
-                "gradient descent subtracts it later.",
-                ("prediction - y", "y - prediction"),
-            ),
-            loss_itself=(
-                "Your answer is the loss. Return its gradient, which backward() puts into w.grad.",
-                ("return gradient", "return error.square().mean()"),
-            ),
-            of_the_predictions=(
-                "Your answer is the gradient with respect to the predictions, one number per example. By the chain "
-                "rule, multiply each number by its row of x and add up the rows.",
-                (_GRADIENT, "slopes / len(y)"),
-            ),
-            of_the_mean_error=(
-                "Your answer is the gradient of the mean error, which doesn't depend on w. Square the errors before "
-                "you take the mean.",
-                (_GRADIENT, "x.mean(dim=0)"),
-            ),
-            squared_mean=(
-                "Your answer squares the mean of the errors, so positive and negative errors cancel. Square each "
-                "error first, then take the mean.",
-                (_GRADIENT, "slopes.mean() * x.mean(dim=0)"),
-            ),
-            absolute_error=(
-                "Your answer is the gradient of the mean absolute error. The loss is the mean of the squares.",
-                ("2 * error", "error.sign()"),
-            ),
-            divided_by_the_features=(
-                "Your answer divides by the number of features. Divide by the number of examples.",
-                (_GRADIENT, "slopes @ x / len(w)"),
-            ),
-            root_of_the_loss=(
-                "Your answer is the gradient of the root of the mean. Leave out the root.",
-                (_GRADIENT, "error @ x / len(y) / error.square().mean().sqrt()"),
-            ),
-            targets_left_out=(
-                "Your answer leaves out y, so it is the gradient of the mean squared prediction. The error is the "
-                "prediction minus y.",
-                ("prediction - y", "prediction"),
-            ),
+    misconceptions=slips(
+        _by_formula,
+        summed=(
+            "Your answer is the gradient of the sum of the squares. The loss is their mean.",
+            (_GRADIENT, "slopes @ x"),
+        ),
+        factor_2_missing=("Your answer is half the gradient. The derivative of u² is 2u.", ("2 * error", "error")),
+        downhill=(
+            "Your answer has the opposite sign, so it points downhill. Return the gradient, which points uphill; "
+            "gradient descent subtracts it later.",
+            ("prediction - y", "y - prediction"),
+        ),
+        loss_itself=(
+            "Your answer is the loss. Return its gradient, which backward() puts into w.grad.",
+            ("return gradient", "return error.square().mean()"),
+        ),
+        of_the_predictions=(
+            "Your answer is the gradient with respect to the predictions, one number per example. By the chain rule, "
+            "multiply each number by its row of x and add up the rows.",
+            (_GRADIENT, "slopes / len(y)"),
+        ),
+        of_the_mean_error=(
+            "Your answer is the gradient of the mean error, which doesn't depend on w. Square the errors before you "
+            "take the mean.",
+            (_GRADIENT, "x.mean(dim=0)"),
+        ),
+        squared_mean=(
+            "Your answer squares the mean of the errors, so positive and negative errors cancel. Square each error "
+            "first, then take the mean.",
+            (_GRADIENT, "slopes.mean() * x.mean(dim=0)"),
+        ),
+        absolute_error=(
+            "Your answer is the gradient of the mean absolute error. The loss is the mean of the squares.",
+            ("2 * error", "error.sign()"),
+        ),
+        divided_by_the_features=(
+            "Your answer divides by the number of features. Divide by the number of examples.",
+            (_GRADIENT, "slopes @ x / len(w)"),
+        ),
+        root_of_the_loss=(
+            "Your answer is the gradient of the root of the mean. Leave out the root.",
+            (_GRADIENT, "error @ x / len(y) / error.square().mean().sqrt()"),
+        ),
+        targets_left_out=(
+            "Your answer leaves out y, so it is the gradient of the mean squared prediction. The error is the "
+            "prediction minus y.",
+            ("prediction - y", "prediction"),
         ),
     ),
 )

@@ -101,60 +101,57 @@ EXERCISE = Exercise(
             "get the largest count and the smallest ids with one `min`, negate the count.",
         ),
     ),
-    misconceptions=(
-        *slips(
-            _choose_by_a_key,
-            first_of_several=(
-                "Your answer breaks ties by the order of `counts`, which depends on the text. Take the pair with the "
-                "smallest ids, the left token's first.",
-                _NO_TIE,
-            ),
-            alphabetical=(
-                "Your answer breaks ties alphabetically. Compare ids, not letters: a merged token is newer than every "
-                "character, so its id is larger.",
-                (_IDS, "pair"),
-            ),
-            largest_ids=(
-                "Your answer breaks ties by the largest ids. Take the smallest.",
-                (_IDS, "-ids[pair[0]], -ids[pair[1]]"),
-            ),
-            right_piece_first=(
-                "Your answer breaks ties by the right token's id first. Compare the left tokens' ids first, and the "
-                "right tokens' ids only if those are equal.",
-                (_TIE, ", right, left"),
-            ),
-            ids_as_text=(
-                "Your answer compares ids as strings, where '10' comes before '9'. Compare them as numbers.",
-                (_IDS, "str(ids[pair[0]]), str(ids[pair[1]])"),
-            ),
-            right_piece_ignored=(
-                "Your answer takes the first pair in `counts` if several have the same left token. Take the pair "
-                "whose right token has the smallest id.",
-                (_TIE, ", left"),
-            ),
-            largest_right_piece=(
-                "Your answer takes the right token with the largest id if several pairs have the same left token. "
-                "Take the smallest.",
-                (_TIE, ", left, -right"),
-            ),
-            least_frequent=(
-                "Your answer returns the least frequent pair. `min` takes the smallest key: negate the count.",
-                (_COUNT, "counts[pair]"),
-            ),
-            counts_ignored=(
-                "Your answer returns the pair with the smallest ids, however rare. Compare counts first, and ids only "
-                "for ties.",
-                (_COUNT, "0"),
-            ),
-            with_its_count=(
-                "Your answer returns the pair and its count. Return only the pair.",
-                (_CHOSEN, f"{_CHOSEN}, counts[{_CHOSEN}]"),
-            ),
-            joined=(
-                "Your answer merges the pair into one string. Return the pair (left, right), a tuple: merging comes "
-                "next.",
-                (_CHOSEN, f"''.join({_CHOSEN})"),
-            ),
+    misconceptions=slips(
+        _choose_by_a_key,
+        first_of_several=(
+            "Your answer breaks ties by the order of `counts`, which depends on the text. Take the pair with the "
+            "smallest ids, the left token's first.",
+            _NO_TIE,
+        ),
+        alphabetical=(
+            "Your answer breaks ties alphabetically. Compare ids, not letters: a merged token is newer than every "
+            "character, so its id is larger.",
+            (_IDS, "pair"),
+        ),
+        largest_ids=(
+            "Your answer breaks ties by the largest ids. Take the smallest.",
+            (_IDS, "-ids[pair[0]], -ids[pair[1]]"),
+        ),
+        right_piece_first=(
+            "Your answer breaks ties by the right token's id first. Compare the left tokens' ids first, and the right "
+            "tokens' ids only if those are equal.",
+            (_TIE, ", right, left"),
+        ),
+        ids_as_text=(
+            "Your answer compares ids as strings, where '10' comes before '9'. Compare them as numbers.",
+            (_IDS, "str(ids[pair[0]]), str(ids[pair[1]])"),
+        ),
+        right_piece_ignored=(
+            "Your answer takes the first pair in `counts` if several have the same left token. Take the pair whose "
+            "right token has the smallest id.",
+            (_TIE, ", left"),
+        ),
+        largest_right_piece=(
+            "Your answer takes the right token with the largest id if several pairs have the same left token. Take "
+            "the smallest.",
+            (_TIE, ", left, -right"),
+        ),
+        least_frequent=(
+            "Your answer returns the least frequent pair. `min` takes the smallest key: negate the count.",
+            (_COUNT, "counts[pair]"),
+        ),
+        counts_ignored=(
+            "Your answer returns the pair with the smallest ids, however rare. Compare counts first, and ids only for "
+            "ties.",
+            (_COUNT, "0"),
+        ),
+        with_its_count=(
+            "Your answer returns the pair and its count. Return only the pair.",
+            (_CHOSEN, f"{_CHOSEN}, counts[{_CHOSEN}]"),
+        ),
+        joined=(
+            "Your answer merges the pair into one string. Return the pair (left, right), a tuple: merging comes next.",
+            (_CHOSEN, f"''.join({_CHOSEN})"),
         ),
     ),
 )

@@ -73,75 +73,70 @@ EXERCISE = Exercise(
             "share of matches.",
         ),
     ),
-    misconceptions=(
-        *slips(
-            bags.logits_accuracy,
-            number_of_right_ones=(
-                "Your answer is the number of correct predictions. Divide by the number of examples: take the mean of "
-                "right (1) and wrong (0).",
-                (".mean()", ".sum()"),
-            ),
-            number_of_right_ones_as_an_integer=(
-                "Your answer is the number of correct predictions, as an integer. Convert right (1) and wrong (0) to "
-                "floats and take their mean.",
-                (".float().mean()", ".sum()"),
-            ),
-            percent=("Your answer is a percentage. Return a share, from 0 to 1.", ("return ", "return 100 * ")),
-            divided_by_the_classes=(
-                "Your answer divides by the number of classes. Divide by the number of examples, len(labels).",
-                (".float().mean()", ".sum() / logits.shape[-1]"),
-            ),
-            divided_without_remainder=(
-                "Your answer is 0 unless every example is right, as with //, all() or torch.equal. Divide with /, or "
-                "take the mean.",
-                (".float().mean()", ".all().float()"),
-            ),
-            not_averaged=("Your answer still has one entry per example. Take their mean.", (".mean()", "")),
-            error_rate=(
-                "Your answer is the share of wrong predictions. Return the share of correct ones.",
-                ("==", "!="),
-            ),
-            values_compared=(
-                "Your answer compares the largest logit with the label. Compare its index instead: use argmax, or the "
-                "indices that max returns.",
-                ("argmax", "amax"),
-            ),
-            smallest=(
-                "Your answer picks the class with the smallest logit. Pick the largest: argmax.",
-                ("argmax", "argmin"),
-            ),
-            over_the_examples=(
-                "Your answer takes the argmax over the examples (dim=0). Take it over the classes, once per example: "
-                "dim=-1.",
-                ("dim=-1", "dim=0"),
-            ),
-            one_argmax_for_all=(
-                "Your answer takes one argmax of the whole table, as argmax() without a dimension does. Take one per "
-                "example, over the classes: argmax(dim=-1).",
-                ("dim=-1", ""),
-            ),
-            all_with_all=(
-                "Your answer compares every prediction with every label: keepdim makes the predictions a column, "
-                "[examples, 1]. Leave out keepdim.",
-                ("dim=-1", "dim=-1, keepdim=True"),
-            ),
-            counted_from_one=(
-                "Your answer numbers the classes from 1. Labels and argmax both count from 0: compare them directly.",
-                ("==", "+ 1 =="),
-            ),
-            two_classes_only=(
-                "Your answer only checks whether class 1 has a larger logit than class 0. There may be more classes: "
-                "take the argmax of each row.",
-                ("logits.argmax(dim=-1)", "(logits[:, 1] > logits[:, 0]).long()"),
-            ),
-            python_number=(
-                "Your answer is a Python float. Return a tensor of shape [], without .item() or float(...).",
-                (".mean()", ".mean().item()"),
-            ),
-            double_precision=(
-                "Your answer is in double precision, float64. Convert it to float32 with .float().",
-                (".float()", ".double()"),
-            ),
+    misconceptions=slips(
+        bags.logits_accuracy,
+        number_of_right_ones=(
+            "Your answer is the number of correct predictions. Divide by the number of examples: take the mean of "
+            "right (1) and wrong (0).",
+            (".mean()", ".sum()"),
+        ),
+        number_of_right_ones_as_an_integer=(
+            "Your answer is the number of correct predictions, as an integer. Convert right (1) and wrong (0) to "
+            "floats and take their mean.",
+            (".float().mean()", ".sum()"),
+        ),
+        percent=("Your answer is a percentage. Return a share, from 0 to 1.", ("return ", "return 100 * ")),
+        divided_by_the_classes=(
+            "Your answer divides by the number of classes. Divide by the number of examples, len(labels).",
+            (".float().mean()", ".sum() / logits.shape[-1]"),
+        ),
+        divided_without_remainder=(
+            "Your answer is 0 unless every example is right, as with //, all() or torch.equal. Divide with /, or take "
+            "the mean.",
+            (".float().mean()", ".all().float()"),
+        ),
+        not_averaged=("Your answer still has one entry per example. Take their mean.", (".mean()", "")),
+        error_rate=("Your answer is the share of wrong predictions. Return the share of correct ones.", ("==", "!=")),
+        values_compared=(
+            "Your answer compares the largest logit with the label. Compare its index instead: use argmax, or the "
+            "indices that max returns.",
+            ("argmax", "amax"),
+        ),
+        smallest=(
+            "Your answer picks the class with the smallest logit. Pick the largest: argmax.",
+            ("argmax", "argmin"),
+        ),
+        over_the_examples=(
+            "Your answer takes the argmax over the examples (dim=0). Take it over the classes, once per example: "
+            "dim=-1.",
+            ("dim=-1", "dim=0"),
+        ),
+        one_argmax_for_all=(
+            "Your answer takes one argmax of the whole table, as argmax() without a dimension does. Take one per "
+            "example, over the classes: argmax(dim=-1).",
+            ("dim=-1", ""),
+        ),
+        all_with_all=(
+            "Your answer compares every prediction with every label: keepdim makes the predictions a column, "
+            "[examples, 1]. Leave out keepdim.",
+            ("dim=-1", "dim=-1, keepdim=True"),
+        ),
+        counted_from_one=(
+            "Your answer numbers the classes from 1. Labels and argmax both count from 0: compare them directly.",
+            ("==", "+ 1 =="),
+        ),
+        two_classes_only=(
+            "Your answer only checks whether class 1 has a larger logit than class 0. There may be more classes: take "
+            "the argmax of each row.",
+            ("logits.argmax(dim=-1)", "(logits[:, 1] > logits[:, 0]).long()"),
+        ),
+        python_number=(
+            "Your answer is a Python float. Return a tensor of shape [], without .item() or float(...).",
+            (".mean()", ".mean().item()"),
+        ),
+        double_precision=(
+            "Your answer is in double precision, float64. Convert it to float32 with .float().",
+            (".float()", ".double()"),
         ),
     ),
 )

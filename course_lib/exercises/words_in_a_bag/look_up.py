@@ -71,37 +71,34 @@ EXERCISE = Exercise(
             answers=("transposed",),
         ),
     ),
-    misconceptions=(
-        *slips(
-            _look_up_by_loop,
-            counted_from_one=(
-                "Your answer takes the row before the right one, as if ids started at 1. Ids and rows both start at "
-                "0: take row i for id i.",
-                ("int(i)", "int(i) - 1"),
-            ),
-            one_row_further=(
-                "Your answer takes the row after the right one. Rows start at 0: take row i for id i.",
-                ("int(i)", "(int(i) + 1) % len(table)"),
-            ),
-            each_word_once=(
-                "Your answer has each word only once, sorted by id. Return one row for every word, in the order of "
-                "the sentence, repeats included.",
-                ("    rows", "    ids = ids.unique()\n    rows"),
-            ),
-            averaged=(
-                "Your answer averages the words of a sentence. Here, return one row for each word; the mean comes "
-                "later.",
-                ("table.shape[1])", "table.shape[1]).mean(dim=-2)"),
-            ),
-            transposed=(
-                "Your answer has one column per word. Give each word a row: leave out the transpose.",
-                ("table.shape[1])", "table.shape[1]).mT"),
-            ),
-            row_0_zeroed=(
-                "Your answer has zeros where the id is 0. Take row 0 from the table like any other row. In exercise "
-                "4, the mask leaves out padding.",
-                ("table.shape[1])", "table.shape[1]) * (ids != 0).unsqueeze(-1)"),
-            ),
+    misconceptions=slips(
+        _look_up_by_loop,
+        counted_from_one=(
+            "Your answer takes the row before the right one, as if ids started at 1. Ids and rows both start at 0: "
+            "take row i for id i.",
+            ("int(i)", "int(i) - 1"),
+        ),
+        one_row_further=(
+            "Your answer takes the row after the right one. Rows start at 0: take row i for id i.",
+            ("int(i)", "(int(i) + 1) % len(table)"),
+        ),
+        each_word_once=(
+            "Your answer has each word only once, sorted by id. Return one row for every word, in the order of the "
+            "sentence, repeats included.",
+            ("    rows", "    ids = ids.unique()\n    rows"),
+        ),
+        averaged=(
+            "Your answer averages the words of a sentence. Here, return one row for each word; the mean comes later.",
+            ("table.shape[1])", "table.shape[1]).mean(dim=-2)"),
+        ),
+        transposed=(
+            "Your answer has one column per word. Give each word a row: leave out the transpose.",
+            ("table.shape[1])", "table.shape[1]).mT"),
+        ),
+        row_0_zeroed=(
+            "Your answer has zeros where the id is 0. Take row 0 from the table like any other row. In exercise 4, "
+            "the mask leaves out padding.",
+            ("table.shape[1])", "table.shape[1]) * (ids != 0).unsqueeze(-1)"),
         ),
     ),
 )

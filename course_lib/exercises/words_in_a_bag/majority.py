@@ -94,79 +94,74 @@ EXERCISE = Exercise(
             "largest count. Use only the training labels to find it.",
         ),
     ),
-    misconceptions=(
-        *slips(
-            bags.majority_accuracy,
-            majority_of_the_test=(
-                "Your answer predicts the test set's most frequent label. That is peeking: you don't know the test "
-                "labels beforehand. Use the most frequent training label.",
-                ("bincount(training_labels)", "bincount(test_labels)"),
-            ),
-            majority_of_both=(
-                "Your answer counts training and test labels together. That is peeking: you don't know the test "
-                "labels beforehand. Count the training labels only.",
-                ("bincount(training_labels)", "bincount(torch.cat([training_labels, test_labels]))"),
-            ),
-            share_in_training=(
-                "Your answer measures the accuracy on the training labels. Measure it on the test labels, as for any "
-                "other model.",
-                ("(test_labels ==", "(training_labels =="),
-            ),
-            median_label=(
-                "Your answer uses the median of the labels. Labels are names and have no middle: count each one with "
-                "torch.bincount, and take the argmax of the counts.",
-                ("torch.bincount(training_labels).argmax()", "training_labels.median()"),
-            ),
-            largest_label=(
-                "Your answer uses the largest label, not the most frequent one. Count with torch.bincount first, then "
-                "take the argmax of the counts.",
-                ("torch.bincount(training_labels).argmax()", "training_labels.max()"),
-            ),
-            first_label=(
-                "Your answer uses the first label, not the most frequent one. (A Counter of tensors counts each "
-                "tensor once, because no two are the same object: give it labels.tolist().)",
-                ("torch.bincount(training_labels).argmax()", "training_labels[0]"),
-            ),
-            place_among_the_labels=(
-                "Your answer uses an index into the list of distinct labels, not the label itself. The two differ "
-                "when a label is missing: torch.unique also returns the labels, so take the one at that index.",
-                ("torch.bincount(training_labels).argmax()", "training_labels.unique(return_counts=True)[1].argmax()"),
-            ),
-            count_for_the_label=(
-                "Your answer uses the largest count as if it were the label. Take the argmax of the counts.",
-                ("argmax", "max"),
-            ),
-            counted_from_one=(
-                "Your answer uses the label after the most frequent one. torch.bincount counts label 0 at index 0: "
-                "don't add anything to the argmax.",
-                ("argmax()", "argmax() + 1"),
-            ),
-            least_frequent=(
-                "Your answer predicts the least frequent label. Predict the most frequent one.",
-                ("argmax", "argmin"),
-            ),
-            the_label_itself=(
-                "Your answer is the most frequent label. Return how often it is right on the test set, a share from 0 "
-                "to 1.",
-                ("test_labels ==", ""),
-                (".float().mean()", ""),
-            ),
-            number_of_right_ones=(
-                "Your answer is the number of correct predictions. Divide it by the number of test labels.",
-                (".mean()", ".sum()"),
-            ),
-            divided_by_training=(
-                "Your answer divides by the number of training labels. Divide by the number of test labels.",
-                (".float().mean()", ".sum() / len(training_labels)"),
-            ),
-            error_rate=(
-                "Your answer is the share of wrong predictions. Return the share of correct ones.",
-                ("==", "!="),
-            ),
-            python_number=(
-                "Your answer is a Python float. Return a tensor of shape [], without .item() or float(...).",
-                (".mean()", ".mean().item()"),
-            ),
+    misconceptions=slips(
+        bags.majority_accuracy,
+        majority_of_the_test=(
+            "Your answer predicts the test set's most frequent label. That is peeking: you don't know the test labels "
+            "beforehand. Use the most frequent training label.",
+            ("bincount(training_labels)", "bincount(test_labels)"),
+        ),
+        majority_of_both=(
+            "Your answer counts training and test labels together. That is peeking: you don't know the test labels "
+            "beforehand. Count the training labels only.",
+            ("bincount(training_labels)", "bincount(torch.cat([training_labels, test_labels]))"),
+        ),
+        share_in_training=(
+            "Your answer measures the accuracy on the training labels. Measure it on the test labels, as for any "
+            "other model.",
+            ("(test_labels ==", "(training_labels =="),
+        ),
+        median_label=(
+            "Your answer uses the median of the labels. Labels are names and have no middle: count each one with "
+            "torch.bincount, and take the argmax of the counts.",
+            ("torch.bincount(training_labels).argmax()", "training_labels.median()"),
+        ),
+        largest_label=(
+            "Your answer uses the largest label, not the most frequent one. Count with torch.bincount first, then "
+            "take the argmax of the counts.",
+            ("torch.bincount(training_labels).argmax()", "training_labels.max()"),
+        ),
+        first_label=(
+            "Your answer uses the first label, not the most frequent one. (A Counter of tensors counts each tensor "
+            "once, because no two are the same object: give it labels.tolist().)",
+            ("torch.bincount(training_labels).argmax()", "training_labels[0]"),
+        ),
+        place_among_the_labels=(
+            "Your answer uses an index into the list of distinct labels, not the label itself. The two differ when a "
+            "label is missing: torch.unique also returns the labels, so take the one at that index.",
+            ("torch.bincount(training_labels).argmax()", "training_labels.unique(return_counts=True)[1].argmax()"),
+        ),
+        count_for_the_label=(
+            "Your answer uses the largest count as if it were the label. Take the argmax of the counts.",
+            ("argmax", "max"),
+        ),
+        counted_from_one=(
+            "Your answer uses the label after the most frequent one. torch.bincount counts label 0 at index 0: don't "
+            "add anything to the argmax.",
+            ("argmax()", "argmax() + 1"),
+        ),
+        least_frequent=(
+            "Your answer predicts the least frequent label. Predict the most frequent one.",
+            ("argmax", "argmin"),
+        ),
+        the_label_itself=(
+            "Your answer is the most frequent label. Return how often it is right on the test set, a share from 0 to "
+            "1.",
+            ("test_labels ==", ""),
+            (".float().mean()", ""),
+        ),
+        number_of_right_ones=(
+            "Your answer is the number of correct predictions. Divide it by the number of test labels.",
+            (".mean()", ".sum()"),
+        ),
+        divided_by_training=(
+            "Your answer divides by the number of training labels. Divide by the number of test labels.",
+            (".float().mean()", ".sum() / len(training_labels)"),
+        ),
+        error_rate=("Your answer is the share of wrong predictions. Return the share of correct ones.", ("==", "!=")),
+        python_number=(
+            "Your answer is a Python float. Return a tensor of shape [], without .item() or float(...).",
+            (".mean()", ".mean().item()"),
         ),
     ),
 )

@@ -129,70 +129,67 @@ EXERCISE = Exercise(
             answers=("whole_multiples",),
         ),
     ),
-    misconceptions=(
-        *slips(
-            bags.same_vector,
-            counts_must_be_equal=(
-                "Your answer compares counts. But `ha` and `ha ha ha` have the same mean: compare shares, each word's "
-                "count divided by the length of its sentence.",
-                (_SAME, "ours == theirs"),
-            ),
-            order_matters=(
-                "Your answer assumes that word order changes the mean, but a sum is the same in any order. Compare "
-                "which words occur, and how often.",
-                (_SAME, "first == second"),
-            ),
-            words_without_counts=(
-                "Your answer compares which words occur, but not how often. A word that occurs twice counts twice in "
-                "the mean: compare each word's share of its sentence.",
-                (_SAME, "ours.keys() == theirs.keys()"),
-            ),
-            words_and_length=(
-                "Your answer compares which words occur and how long the sentences are. It also matters how often "
-                "each word occurs: compare each word's share of its sentence.",
-                (_SAME, "ours.keys() == theirs.keys() and words == others"),
-            ),
-            counts_without_words=(
-                "Your answer compares how often words occur, but not which words. Different words have different "
-                "vectors: compare word by word, each with its share of its sentence.",
-                (_SAME, "sorted(ours.values()) == sorted(theirs.values())"),
-            ),
-            letters=(
-                "Your answer compares letters. A bag holds words, so split the sentences at their spaces.",
-                ("first.split()", "first.replace(' ', '')"),
-                ("second.split()", "second.replace(' ', '')"),
-            ),
-            whole_multiples=(
-                "Your answer allows one sentence to be a whole multiple of the other. But a sentence repeated twice "
-                "has the same mean as one repeated three times: compare shares, or repeat each sentence as many times "
-                "as the other has words.",
-                ("* others", "* max(1, others // words)"),
-                ("* words", "* max(1, words // others)"),
-            ),
-            common_words_only=(
-                "Your answer compares the shares of words that both sentences have. A word in only one of them also "
-                "changes the mean: go through the words of both, set(a) | set(b).",
-                ("ours | theirs", "ours & theirs"),
-            ),
-            one_word_decides=(
-                "Your answer looks only at the first word: a return inside a loop ends the loop in its first "
-                "iteration. Return False where a share differs, and return True after the loop.",
-                ("ours | theirs", "first.split()[:1]"),
-            ),
-            always=(
-                "Your answer is True for any two sentences. Compare which words occur, and each word's share.",
-                (_SAME, "True"),
-            ),
-            never=(
-                "Your answer is False for any two sentences. A sum is the same in any order, so `the dog chased the "
-                "cat` and `the cat chased the dog` have the same vector. Compare which words occur, and each word's "
-                "share.",
-                (_SAME, "False"),
-            ),
-            inverted=(
-                "Your answer has True and False swapped. Return True when the two vectors are the same.",
-                ("return all", "return not all"),
-            ),
+    misconceptions=slips(
+        bags.same_vector,
+        counts_must_be_equal=(
+            "Your answer compares counts. But `ha` and `ha ha ha` have the same mean: compare shares, each word's "
+            "count divided by the length of its sentence.",
+            (_SAME, "ours == theirs"),
+        ),
+        order_matters=(
+            "Your answer assumes that word order changes the mean, but a sum is the same in any order. Compare which "
+            "words occur, and how often.",
+            (_SAME, "first == second"),
+        ),
+        words_without_counts=(
+            "Your answer compares which words occur, but not how often. A word that occurs twice counts twice in the "
+            "mean: compare each word's share of its sentence.",
+            (_SAME, "ours.keys() == theirs.keys()"),
+        ),
+        words_and_length=(
+            "Your answer compares which words occur and how long the sentences are. It also matters how often each "
+            "word occurs: compare each word's share of its sentence.",
+            (_SAME, "ours.keys() == theirs.keys() and words == others"),
+        ),
+        counts_without_words=(
+            "Your answer compares how often words occur, but not which words. Different words have different vectors: "
+            "compare word by word, each with its share of its sentence.",
+            (_SAME, "sorted(ours.values()) == sorted(theirs.values())"),
+        ),
+        letters=(
+            "Your answer compares letters. A bag holds words, so split the sentences at their spaces.",
+            ("first.split()", "first.replace(' ', '')"),
+            ("second.split()", "second.replace(' ', '')"),
+        ),
+        whole_multiples=(
+            "Your answer allows one sentence to be a whole multiple of the other. But a sentence repeated twice has "
+            "the same mean as one repeated three times: compare shares, or repeat each sentence as many times as the "
+            "other has words.",
+            ("* others", "* max(1, others // words)"),
+            ("* words", "* max(1, words // others)"),
+        ),
+        common_words_only=(
+            "Your answer compares the shares of words that both sentences have. A word in only one of them also "
+            "changes the mean: go through the words of both, set(a) | set(b).",
+            ("ours | theirs", "ours & theirs"),
+        ),
+        one_word_decides=(
+            "Your answer looks only at the first word: a return inside a loop ends the loop in its first iteration. "
+            "Return False where a share differs, and return True after the loop.",
+            ("ours | theirs", "first.split()[:1]"),
+        ),
+        always=(
+            "Your answer is True for any two sentences. Compare which words occur, and each word's share.",
+            (_SAME, "True"),
+        ),
+        never=(
+            "Your answer is False for any two sentences. A sum is the same in any order, so `the dog chased the cat` "
+            "and `the cat chased the dog` have the same vector. Compare which words occur, and each word's share.",
+            (_SAME, "False"),
+        ),
+        inverted=(
+            "Your answer has True and False swapped. Return True when the two vectors are the same.",
+            ("return all", "return not all"),
         ),
     ),
 )
