@@ -4,7 +4,7 @@
     exercises.find("attention.scaled_dot_product").points
 
 A lesson's folder is imported when somebody first asks for it. To add an exercise, read
-`course_lib/exercises/attention/scale.py`; to add a lesson, name its folder in `LESSONS`. Another course names its own
+`course_lib/exercises/attention/scale.py`; to add a lesson, name its folder in `_ALL`. Another course names its own
 in `nbgrader_config.py` (`course_lib/exercises/catalogue.py`).
 """
 
@@ -14,62 +14,34 @@ from pathlib import Path
 
 from course_lib.exercises.catalogue import Catalogue, UnknownName, own_catalogue, sets
 
-LESSONS = {
-    "000_primer": "course_lib.exercises.primer",
-    "00_words_in_a_bag": "course_lib.exercises.words_in_a_bag",
-    "01_attention": "course_lib.exercises.attention",
-    "02_masking": "course_lib.exercises.masking",
-    "03_positions": "course_lib.exercises.positions",
-    "04_heads_and_blocks": "course_lib.exercises.heads_and_blocks",
-    "05_encoder_decoder": "course_lib.exercises.encoder_decoder",
-    "06_decoding": "course_lib.exercises.decoding",
-    "07_gpt": "course_lib.exercises.gpt",
-    "08_subwords": "course_lib.exercises.subwords",
-    "09_bert": "course_lib.exercises.bert",
-    "10_evaluation": "course_lib.exercises.evaluation",
-    "11_die_katze": "course_lib.exercises.die_katze",
-    "12_since_2017": "course_lib.exercises.since_2017",
+_ALL = {
+    "000_primer": ("Primer", 15),
+    "00_words_in_a_bag": ("Words in a bag", 25),
+    "01_attention": ("Attention", 20),
+    "02_masking": ("Masking", 60),
+    "03_positions": ("Positions", 50),
+    "04_heads_and_blocks": ("Heads and blocks", 60),
+    "05_encoder_decoder": ("The encoder-decoder", 160),
+    "06_decoding": ("Decoding", 70),
+    "07_gpt": ("GPT", 100),
+    "08_subwords": ("Words in pieces", 50),
+    "09_bert": ("BERT", 110),
+    "10_evaluation": ("Evaluation", 40),
+    "11_die_katze": ("Die Katze at full size", None),
+    "12_since_2017": ("Since 2017", None),
 }
+"""What each lesson is called in its heading, and how many seconds its cells run on two cores of a laptop, all together:
+measured, and written down by hand."""
+
 LESSONS = {
-    lesson: package
-    for lesson, package in LESSONS.items()
-    if (Path(__file__).parent / package.rpartition(".")[2]).is_dir()
+    lesson: f"course_lib.exercises.{folder}"
+    for lesson, folder in ((lesson, lesson.partition("_")[2]) for lesson in _ALL)
+    if (Path(__file__).parent / folder).is_dir()
 }
 """Each lesson's folder and the package of its exercises, in lesson order; a class edition has some of them."""
 
-TITLES = {
-    "000_primer": "Primer",
-    "00_words_in_a_bag": "Words in a bag",
-    "01_attention": "Attention",
-    "02_masking": "Masking",
-    "03_positions": "Positions",
-    "04_heads_and_blocks": "Heads and blocks",
-    "05_encoder_decoder": "The encoder-decoder",
-    "06_decoding": "Decoding",
-    "07_gpt": "GPT",
-    "08_subwords": "Words in pieces",
-    "09_bert": "BERT",
-    "10_evaluation": "Evaluation",
-    "11_die_katze": "Die Katze at full size",
-    "12_since_2017": "Since 2017",
-}
-"""What each lesson is called in its heading."""
-
-SECONDS = {
-    "000_primer": 15,
-    "00_words_in_a_bag": 25,
-    "01_attention": 20,
-    "02_masking": 60,
-    "03_positions": 50,
-    "04_heads_and_blocks": 60,
-    "05_encoder_decoder": 160,
-    "06_decoding": 70,
-    "07_gpt": 100,
-    "08_subwords": 50,
-    "09_bert": 110,
-    "10_evaluation": 40,
-}
-"""How long a lesson's cells run on two cores of a laptop, all together: measured, and written down by hand."""
+TITLES = {lesson: title for lesson, (title, _) in _ALL.items()}
+SECONDS = {lesson: seconds for lesson, (_, seconds) in _ALL.items() if seconds is not None}
 
 WRITTEN = {
     "primer.best_of_five": 2,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -39,19 +40,8 @@ class TestTheSlides:
         )
 
 
-Embed = Callable[[Tensor], Tensor]
-Blocks = Sequence[Callable[..., Tensor]]
-
-
-def _padding_left_in(
-    source: Tensor,
-    target: Tensor,
-    embed_source: Embed,
-    encoder: Blocks,
-    embed_target: Embed,
-    decoder: Blocks,
-    output: Embed,
-) -> Tensor:
+def _padding_left_in(source: Tensor, target: Tensor, *parts: Any) -> Any:
+    embed_source, encoder, embed_target, decoder, output = parts
     n, m = source.shape[1], target.shape[1]
     memory = embed_source(source)
     for block in encoder:
@@ -62,15 +52,8 @@ def _padding_left_in(
     return output(x)
 
 
-def _returned_too_soon(
-    source: Tensor,
-    target: Tensor,
-    embed_source: Embed,
-    encoder: Blocks,
-    embed_target: Embed,
-    decoder: Blocks,
-    output: Embed,
-) -> Tensor:
+def _returned_too_soon(source: Tensor, target: Tensor, *parts: Any) -> Any:
+    embed_source, encoder, embed_target, decoder, output = parts
     seen = (source > 0)[:, None, :]
     memory = encoder[0](embed_source(source), seen)
     x = decoder[0](embed_target(target), memory, torch.ones(1, target.shape[1], target.shape[1]).tril().bool(), seen)
@@ -105,15 +88,8 @@ def test_parameters_are_tensors() -> None:
     assert verdict("encoder_decoder.training_loop", _parameters_returned).passed
 
 
-def _returned_in_the_second_loop(
-    source: Tensor,
-    target: Tensor,
-    embed_source: Embed,
-    encoder: Blocks,
-    embed_target: Embed,
-    decoder: Blocks,
-    output: Embed,
-) -> Tensor:
+def _returned_in_the_second_loop(source: Tensor, target: Tensor, *parts: Any) -> Any:
+    embed_source, encoder, embed_target, decoder, output = parts
     seen, memory = (source > 0)[:, None, :], embed_source(source)
     for block in encoder:
         memory = block(memory, seen)
@@ -195,7 +171,7 @@ class TestMasksOfAnotherKind:
         ],
     )
     def test_refused(self, mask: Callable[[Tensor], Tensor], told: str) -> None:
-        def answer(source: Tensor, target: Tensor, embed_source: Embed, encoder: Blocks, *rest: object) -> Tensor:
+        def answer(source: Tensor, target: Tensor, embed_source: Any, encoder: Any, *rest: object) -> Any:
             return encoder[0](embed_source(source), mask(source))
 
         found = verdict("encoder_decoder.encode_and_decode", answer)
