@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import wraps
 from types import ModuleType
+from typing import Any
 
 import torch
 from torch import Generator, Tensor, nn
 
-from course_lib.judging.edits import Edit, Edited
+from course_lib.judging.edits import Edited
 from course_lib.judging.elsewhere import DEVICE
 from course_lib.judging.exercise import Case, CaseMaker, Exercise, Misconception, Value
 from course_lib.judging.observation import turned_around
@@ -158,26 +159,22 @@ def slips(
     beside: str = "",
     paired: bool = True,
     alone: bool = False,
-    **mistakes: tuple[str | Edit, ...],
+    **mistakes: tuple[Any, ...],
 ) -> tuple[Misconception, ...]:
-    """Mistakes that are edits of one right answer: under each id its message, then the edits.
+    """Mistakes, most of them edits of one right answer: under each id its message, then the edits, or a wrong answer.
 
     Args:
         right: one of the exercise's right answers.
-        beside: only mistakes with the same word are tried together.
-        paired: whether they are tried together with others at all.
-        alone: whether their messages are true only of an answer that makes no other mistake.
-        **mistakes: of each, `(message, (old, new), ...)`.
+        beside: only edits with the same word are tried together.
+        paired: whether edits are tried together with others at all.
+        alone: whether the messages are true only of an answer that makes no other mistake.
+        **mistakes: of each, `(message, (old, new), ...)` or `(message, answer)`.
     """
-    return tuple(
-        Misconception(
-            name,
-            message,  # type: ignore[arg-type]
-            Edited(right, *edits, beside=beside, paired=paired),  # type: ignore[arg-type]
-            alone,
-        )
-        for name, (message, *edits) in mistakes.items()
-    )
+
+    def answer(*edits: Any) -> Callable[..., Value]:
+        return edits[0] if callable(edits[0]) else Edited(right, *edits, beside=beside, paired=paired)
+
+    return tuple(Misconception(name, message, answer(*edits), alone) for name, (message, *edits) in mistakes.items())
 
 
 ANOTHER_DEVICE = "another device"

@@ -12,7 +12,7 @@ from course_lib import attention
 from course_lib.exercises.common import alike, and_turned_around, integer, sizes, slips, unbatched_kinds
 from course_lib.exercises.worked_examples import A
 from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import Case, Exercise, Hint
 
 
 def _context_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -83,26 +83,23 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "context_ignored",
-            "Your answer is the word's own embedding, unchanged. Average over all words of the sentence, each "
-            "weighted by the softmax of its dot product with this word.",
-            lambda embeddings, position: embeddings[position].clone(),
-        ),
-        Misconception(
-            "plain_mean",
-            "Your answer is the plain mean of all words, the same for every position. Weight each word by the softmax "
-            "of its dot product with the word at `position`.",
-            lambda embeddings, position: embeddings.mean(dim=0),
-        ),
-        Misconception(
-            "all_weights_1",
-            "Your answer is the plain sum of all words. Every weight is 1, as after a softmax over a dimension of "
-            "size 1. Take the softmax over the words.",
-            lambda embeddings, position: embeddings.sum(dim=0),
-        ),
         *slips(
             _context,
+            context_ignored=(
+                "Your answer is the word's own embedding, unchanged. Average over all words of the sentence, each "
+                "weighted by the softmax of its dot product with this word.",
+                lambda embeddings, position: embeddings[position].clone(),
+            ),
+            plain_mean=(
+                "Your answer is the plain mean of all words, the same for every position. Weight each word by the "
+                "softmax of its dot product with the word at `position`.",
+                lambda embeddings, position: embeddings.mean(dim=0),
+            ),
+            all_weights_1=(
+                "Your answer is the plain sum of all words. Every weight is 1, as after a softmax over a dimension of "
+                "size 1. Take the softmax over the words.",
+                lambda embeddings, position: embeddings.sum(dim=0),
+            ),
             no_softmax=(
                 "Your answer uses the dot products as weights. Take their softmax first, so that the weights are "
                 "positive and sum to 1.",
@@ -157,12 +154,11 @@ EXERCISE = Exercise(
                 "weight, and sum.",
                 ("weights @ embeddings", "weights"),
             ),
-        ),
-        Misconception(
-            "normalised_over_the_wrong_words",
-            "The weights in your answer don't sum to 1: you take a softmax down the columns of the table of dot "
-            "products, but then use a row. Take the softmax over the words that you average.",
-            lambda embeddings, position: (torch.softmax(embeddings @ embeddings.T, dim=0) @ embeddings)[position],
+            normalised_over_the_wrong_words=(
+                "The weights in your answer don't sum to 1: you take a softmax down the columns of the table of dot "
+                "products, but then use a row. Take the softmax over the words that you average.",
+                lambda embeddings, position: (torch.softmax(embeddings @ embeddings.T, dim=0) @ embeddings)[position],
+            ),
         ),
     ),
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import numpy
 import torch
@@ -12,8 +11,7 @@ from torch import Generator, Tensor
 from course_lib import attention
 from course_lib.exercises.common import integer, slips, unbatched_kinds
 from course_lib.exercises.worked_examples import A
-from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import Case, Exercise, Hint
 
 
 def _variance_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -36,7 +34,6 @@ def _variance(q: Tensor, k: Tensor) -> Tensor:
     return variance
 
 
-_slip = partial(Edited, _variance)
 _DOTS = "(q * k).sum(dim=-1)"
 
 
@@ -124,34 +121,33 @@ EXERCISE = Exercise(
                 (_DOTS, "(q * q).sum(dim=-1)"),
             ),
         ),
-        Misconception(
-            "mean_not_subtracted_unbiased",
-            "Your answer squares the dot products without subtracting their mean. Subtract the mean: in a sample, it "
-            "is almost never exactly 0.",
-            _slip(("dots - dots.mean()", "dots"), paired=False),
-        ),
-        Misconception(
-            "not_divided",
-            "Your answer sums the squared differences. Divide the sum by the number of samples - 1.",
-            _slip((" / (dots.numel() - 1)", ""), paired=False),
-        ),
-        Misconception(
-            "variance_of_each_component",
-            "Your answer has one variance per component, [d_head]. Sum the products over d_head first, then take the "
-            "variance of the sums.",
-            lambda q, k: (q * k).var(dim=0),
-        ),
-        Misconception(
-            "sum_of_variances",
-            "Your answer sums the variances of the components, as if they were uncorrelated. In a sample they never "
-            "quite are: take the variance of the dot products.",
-            lambda q, k: (q * k).var(dim=0).sum(),
-        ),
-        Misconception(
-            "theory_instead_of_measurement",
-            "Your answer is d_head, the theoretical variance for components of variance 1. Measure the variance of "
-            "the given samples.",
-            lambda q, k: torch.tensor(float(q.shape[-1]), dtype=q.dtype),
+        *slips(
+            _variance,
+            paired=False,
+            mean_not_subtracted_unbiased=(
+                "Your answer squares the dot products without subtracting their mean. Subtract the mean: in a sample, "
+                "it is almost never exactly 0.",
+                ("dots - dots.mean()", "dots"),
+            ),
+            not_divided=(
+                "Your answer sums the squared differences. Divide the sum by the number of samples - 1.",
+                (" / (dots.numel() - 1)", ""),
+            ),
+            variance_of_each_component=(
+                "Your answer has one variance per component, [d_head]. Sum the products over d_head first, then take "
+                "the variance of the sums.",
+                lambda q, k: (q * k).var(dim=0),
+            ),
+            sum_of_variances=(
+                "Your answer sums the variances of the components, as if they were uncorrelated. In a sample they "
+                "never quite are: take the variance of the dot products.",
+                lambda q, k: (q * k).var(dim=0).sum(),
+            ),
+            theory_instead_of_measurement=(
+                "Your answer is d_head, the theoretical variance for components of variance 1. Measure the variance "
+                "of the given samples.",
+                lambda q, k: torch.tensor(float(q.shape[-1]), dtype=q.dtype),
+            ),
         ),
     ),
 )

@@ -12,7 +12,7 @@ from course_lib import attention
 from course_lib.exercises.attention.shared import wrong_divisors
 from course_lib.exercises.common import and_turned_around, kinds, slips
 from course_lib.exercises.worked_examples import A
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import Case, Exercise, Hint
 
 
 def _scale_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -82,11 +82,10 @@ EXERCISE = Exercise(
                 "Your answer takes a softmax. That is the next step: here, only divide.",
                 ("return scaled", "return torch.softmax(scaled, dim=-1)"),
             ),
-        ),
-        Misconception(
-            "not_scaled",
-            "Your answer returns the scores unchanged. Divide them by √d_head.",
-            lambda scores, d_head: scores.clone(),
+            not_scaled=(
+                "Your answer returns the scores unchanged. Divide them by √d_head.",
+                lambda scores, d_head: scores.clone(),
+            ),
         ),
     ),
 )

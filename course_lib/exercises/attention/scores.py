@@ -107,29 +107,26 @@ EXERCISE = Exercise(
                     "    q, k = (rows / rows.norm(dim=-1, keepdim=True) for rows in (q, k))\n    scores =",
                 ),
             ),
-        ),
-        Misconception(
-            "distance",
-            "Your answer is the Euclidean distance between queries and keys. Use the dot product, which is large for "
-            "similar vectors.",
-            lambda q, k: (q.unsqueeze(-2) - k.unsqueeze(-3)).pow(2).sum(-1).sqrt(),
-        ),
-        Misconception(
-            "queries_with_queries",
-            "Your answer compares the queries with each other, [..., queries, queries]. Compare them with the keys.",
-            _slip(("q @ k.mT", "q @ q.mT")),
-        ),
-        Misconception(
-            "one_key_for_each_query",
-            "Your answer compares each query only with the key at the same position. Compare every query with every "
-            "key: [..., queries, keys].",
-            lambda q, k: (q * k).sum(dim=-1),
-        ),
-        Misconception(
-            "across_the_batch",
-            "Your answer also compares queries with the keys of other sequences in the batch. Use q @ k.transpose(-2, "
-            "-1), which keeps sequences apart.",
-            lambda q, k: torch.tensordot(q, k, dims=([-1], [-1])),
+            distance=(
+                "Your answer is the Euclidean distance between queries and keys. Use the dot product, which is large "
+                "for similar vectors.",
+                lambda q, k: (q.unsqueeze(-2) - k.unsqueeze(-3)).pow(2).sum(-1).sqrt(),
+            ),
+            queries_with_queries=(
+                "Your answer compares the queries with each other, [..., queries, queries]. Compare them with the "
+                "keys.",
+                ("q @ k.mT", "q @ q.mT"),
+            ),
+            one_key_for_each_query=(
+                "Your answer compares each query only with the key at the same position. Compare every query with "
+                "every key: [..., queries, keys].",
+                lambda q, k: (q * k).sum(dim=-1),
+            ),
+            across_the_batch=(
+                "Your answer also compares queries with the keys of other sequences in the batch. Use q @ "
+                "k.transpose(-2, -1), which keeps sequences apart.",
+                lambda q, k: torch.tensordot(q, k, dims=([-1], [-1])),
+            ),
         ),
     ),
 )

@@ -11,7 +11,7 @@ from torch import Generator, Tensor
 from course_lib import attention
 from course_lib.exercises.common import and_turned_around, integer, kinds, sizes, slips
 from course_lib.exercises.worked_examples import A
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint
 from course_lib.judging.ready_made import SOFTMAX
 
 
@@ -117,8 +117,8 @@ EXERCISE = Exercise(
                 (_LARGEST, "scaled.max()"),
             ),
             nan_to_zero=(
-                "Your answer replaces NaN with 0 afterward, so a row of large scores has no weights. Prevent the "
-                "NaN: subtract each row's largest score before exp.",
+                "Your answer replaces NaN with 0 afterward, so a row of large scores has no weights. Prevent the NaN: "
+                "subtract each row's largest score before exp.",
                 ("scaled - largest", "scaled"),
                 ("return exps / total", "return torch.nan_to_num(exps / total)"),
             ),
@@ -157,18 +157,16 @@ EXERCISE = Exercise(
                 "once you subtract the row's largest score, the sum is at least 1.",
                 (_SUM, f"{_SUM} + 1e-8"),
             ),
-        ),
-        Misconception(
-            "normalised_over_queries",
-            "Your answer's columns sum to 1: it normalizes over the queries (dim=-2). Normalize over the keys, "
-            "dim=-1, so that every row sums to 1.",
-            lambda scaled: torch.softmax(scaled, dim=-2),
-        ),
-        Misconception(
-            "normalised_over_the_second_dimension",
-            "Your answer normalizes over dim=1, which is the keys only for a single sequence. Use the last dimension: "
-            "dim=-1.",
-            lambda scaled: torch.softmax(scaled, dim=1),
+            normalised_over_queries=(
+                "Your answer's columns sum to 1: it normalizes over the queries (dim=-2). Normalize over the keys, "
+                "dim=-1, so that every row sums to 1.",
+                lambda scaled: torch.softmax(scaled, dim=-2),
+            ),
+            normalised_over_the_second_dimension=(
+                "Your answer normalizes over dim=1, which is the keys only for a single sequence. Use the last "
+                "dimension: dim=-1.",
+                lambda scaled: torch.softmax(scaled, dim=1),
+            ),
         ),
         *_slips(
             paired=False,
@@ -182,17 +180,15 @@ EXERCISE = Exercise(
                 ("scaled - largest", "scaled"),
                 (" / total", ""),
             ),
-        ),
-        Misconception(
-            "no_exp",
-            "Your answer leaves out exp, so weights can be negative or above 1. Take exp before you divide.",
-            lambda scaled: scaled / scaled.sum(dim=-1, keepdim=True),
-        ),
-        Misconception(
-            "sigmoid",
-            "Your answer applies a sigmoid to each score, so rows don't sum to 1. A softmax divides exp of each score "
-            "by the row's sum of exp.",
-            torch.sigmoid,
+            no_exp=(
+                "Your answer leaves out exp, so weights can be negative or above 1. Take exp before you divide.",
+                lambda scaled: scaled / scaled.sum(dim=-1, keepdim=True),
+            ),
+            sigmoid=(
+                "Your answer applies a sigmoid to each score, so rows don't sum to 1. A softmax divides exp of each "
+                "score by the row's sum of exp.",
+                torch.sigmoid,
+            ),
         ),
     ),
     forbidden=(SOFTMAX,),

@@ -8,7 +8,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import integer, slips
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import Case, Exercise, Hint
 from course_lib.references import bert
 
 
@@ -90,58 +90,53 @@ EXERCISE = Exercise(
             answers=("labels_in_their_own_order", "ranks_returned", "count_of_each"),
         ),
     ),
-    misconceptions=(
-        *slips(
-            _few_by_counting,
-            first_of_all=(
-                "Your answer takes the first `count` texts of any class. Take the same number from each class, or a "
-                "small set may have hardly any texts of a rare class.",
-                (_ENOUGH, "if len(chosen) < count:"),
-            ),
-            count_of_each=(
-                "Your answer takes `count` texts from each class. Divide `count` by the number of classes.",
-                ("count // len(classes)", "count"),
-            ),
-            one_too_many=(
-                "Your answer takes one text too many from each class: compare with `<`, and count a text when you "
-                "take it.",
-                (_ENOUGH, "if taken[label] <= each:"),
-            ),
-            sorted=(
-                "Your texts are right, but sorted by position. Return them in the order of your walk along `order`.",
-                (_RETURN, "torch.tensor(sorted(chosen), dtype=torch.int64)"),
-            ),
-            order_ignored=(
-                "Your answer walks along the texts as they are stored, so every draw is the same. Walk along `order`.",
-                (_LOOP, "for position in range(len(labels)):"),
-            ),
-            from_the_end=(
-                "Your answer takes the last texts of each class in `order`. Take the first ones, so that smaller sets "
-                "are subsets of larger ones.",
-                (_LOOP, "for position in order.tolist()[::-1]:"),
-                (_RETURN, f"{_RETURN}.flip(0)"),
-            ),
-            ranks_returned=(
-                "Your answer returns places in `order`. Return positions in `labels`: look them up with `order[...]`.",
-                (_LOOP, "for rank, position in enumerate(order.tolist()):"),
-                ("chosen.append(position)", "chosen.append(rank)"),
-            ),
-            labels_in_their_own_order=(
-                "Your answer looks up labels by their place in `order`. `order` holds positions: the label of "
-                "position p is `labels[p]`.",
-                (_LOOP, "for rank, position in enumerate(order.tolist()):"),
-                (_LABEL, "int(labels[rank])"),
-            ),
+    misconceptions=slips(
+        _few_by_counting,
+        first_of_all=(
+            "Your answer takes the first `count` texts of any class. Take the same number from each class, or a small "
+            "set may have hardly any texts of a rare class.",
+            (_ENOUGH, "if len(chosen) < count:"),
         ),
-        Misconception(
-            "class_after_class",
+        count_of_each=(
+            "Your answer takes `count` texts from each class. Divide `count` by the number of classes.",
+            ("count // len(classes)", "count"),
+        ),
+        one_too_many=(
+            "Your answer takes one text too many from each class: compare with `<`, and count a text when you take it.",
+            (_ENOUGH, "if taken[label] <= each:"),
+        ),
+        sorted=(
+            "Your texts are right, but sorted by position. Return them in the order of your walk along `order`.",
+            (_RETURN, "torch.tensor(sorted(chosen), dtype=torch.int64)"),
+        ),
+        order_ignored=(
+            "Your answer walks along the texts as they are stored, so every draw is the same. Walk along `order`.",
+            (_LOOP, "for position in range(len(labels)):"),
+        ),
+        from_the_end=(
+            "Your answer takes the last texts of each class in `order`. Take the first ones, so that smaller sets are "
+            "subsets of larger ones.",
+            (_LOOP, "for position in order.tolist()[::-1]:"),
+            (_RETURN, f"{_RETURN}.flip(0)"),
+        ),
+        ranks_returned=(
+            "Your answer returns places in `order`. Return positions in `labels`: look them up with `order[...]`.",
+            (_LOOP, "for rank, position in enumerate(order.tolist()):"),
+            ("chosen.append(position)", "chosen.append(rank)"),
+        ),
+        labels_in_their_own_order=(
+            "Your answer looks up labels by their place in `order`. `order` holds positions: the label of position p "
+            "is `labels[p]`.",
+            (_LOOP, "for rank, position in enumerate(order.tolist()):"),
+            (_LABEL, "int(labels[rank])"),
+        ),
+        class_after_class=(
             "Your texts are right, but grouped by class. Return them in the order of your walk along `order`.",
             lambda labels, order, count: torch.cat(
                 [order[labels[order] == label][: count // len(labels.unique())] for label in labels.unique()]
             ),
         ),
-        Misconception(
-            "in_proportion",
+        in_proportion=(
             "Your answer gives each class its proportion of all texts. Give each class the same number, so that "
             "guessing is right half of the time at every size.",
             lambda labels, order, count: order[

@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor, nn
 
 from course_lib.exercises.bert.shared import classifier, linear_layer, normalised
-from course_lib.exercises.common import SMALLEST, Kind, alike, and_turned_around, integer, sizes
+from course_lib.exercises.common import SMALLEST, Kind, alike, and_turned_around, integer, sizes, slips
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.objectives import heads
@@ -110,35 +110,33 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "every_word",
-            "Your answer is [batch, tokens, classes], scores for every token. Use only the state of the first token, "
-            "[CLS]: it represents the whole text.",
-            _slip((_FIRST, "states")),
-        ),
-        Misconception(
-            "mean_of_the_words",
-            "Your answer classifies the mean of all tokens' states. Use the first token, [CLS]: it represents the "
-            "text.",
-            _slip((_FIRST, "states.mean(dim=1)")),
-        ),
-        Misconception(
-            "last_word",
-            "Your answer classifies the last token's state, as GPT does, where only the last token sees all others. "
-            "BERT uses the first token's state, [CLS].",
-            _slip((_FIRST, "states[:, -1]")),
-        ),
-        Misconception(
-            "first_sequence",
-            "Your answer takes the first text of the batch, states[0]. Take the first token of every text, states[:, "
-            "0].",
-            _slip((_FIRST, "states[0]")),
-        ),
-        Misconception(
-            "states_detached",
-            "No gradient reaches the states: they are detached (.detach(), .data or torch.tensor), so you could not "
-            "fine-tune the encoder. Use them directly.",
-            _slip((_FIRST, "states[:, 0].detach()")),
+        *slips(
+            _LayerByLayer,
+            every_word=(
+                "Your answer is [batch, tokens, classes], scores for every token. Use only the state of the first "
+                "token, [CLS]: it represents the whole text.",
+                (_FIRST, "states"),
+            ),
+            mean_of_the_words=(
+                "Your answer classifies the mean of all tokens' states. Use the first token, [CLS]: it represents the "
+                "text.",
+                (_FIRST, "states.mean(dim=1)"),
+            ),
+            last_word=(
+                "Your answer classifies the last token's state, as GPT does, where only the last token sees all "
+                "others. BERT uses the first token's state, [CLS].",
+                (_FIRST, "states[:, -1]"),
+            ),
+            first_sequence=(
+                "Your answer takes the first text of the batch, states[0]. Take the first token of every text, "
+                "states[:, 0].",
+                (_FIRST, "states[0]"),
+            ),
+            states_detached=(
+                "No gradient reaches the states: they are detached (.detach(), .data or torch.tensor), so you could "
+                "not fine-tune the encoder. Use them directly.",
+                (_FIRST, "states[:, 0].detach()"),
+            ),
         ),
         *(
             Misconception(
@@ -186,6 +184,6 @@ EXERCISE = Exercise(
             dense_bias_missing=_slip(("self.dense(first)", "nn.functional.linear(first, self.dense.weight)")),
             output_bias_missing=_slip(("self.output(pooled)", "nn.functional.linear(pooled, self.output.weight)")),
         ),
-        *normalised(_slip),  # exponentials, probabilities, log-probabilities
+        *normalised(_slip),  # exponentials, probabilities, log-probabilities,
     ),
 )

@@ -104,20 +104,18 @@ EXERCISE = Exercise(
             _slip(("torch.where(targets > 0, means, 0.0)", "means")),
             alone=True,
         ),
-        Misconception(
-            "mean_of_means",
-            "Your answer is the mean of the batches' means, so a token in a small batch counts more than one in a "
-            "large batch. Weight each mean by its number of targets.",
-            lambda means, targets: means.mean(),
-        ),
-        Misconception(
-            "sum_of_means",
-            "Your answer adds up the batches' means. Weight each by its share of all targets, and you get the loss and "
-            "the gradients of one large batch.",
-            lambda means, targets: means.nansum(),
-        ),
         *slips(
             _weighed,
+            mean_of_means=(
+                "Your answer is the mean of the batches' means, so a token in a small batch counts more than one in a "
+                "large batch. Weight each mean by its number of targets.",
+                lambda means, targets: means.mean(),
+            ),
+            sum_of_means=(
+                "Your answer adds up the batches' means. Weight each by its share of all targets, and you get the "
+                "loss and the gradients of one large batch.",
+                lambda means, targets: means.nansum(),
+            ),
             not_divided=(
                 "Your answer is the sum over all targets, so the gradients grow with the batch. Divide by the number "
                 "of targets.",
@@ -141,16 +139,15 @@ EXERCISE = Exercise(
                 "Your answer weights each mean by the squared number of its targets. Multiply by that number once.",
                 ("targets.to", "targets.square().to"),
             ),
-        ),
-        Misconception(
-            "largest_batch",
-            "Your answer is the loss of the largest batch. Average over all batches, weighted by number of targets.",
-            lambda means, targets: means[targets.argmax()],
-        ),
-        Misconception(
-            "last_batch",
-            "Your answer is the loss of the last batch. Average over all batches, weighted by number of targets.",
-            lambda means, targets: means[-1],
+            largest_batch=(
+                "Your answer is the loss of the largest batch. Average over all batches, weighted by number of "
+                "targets.",
+                lambda means, targets: means[targets.argmax()],
+            ),
+            last_batch=(
+                "Your answer is the loss of the last batch. Average over all batches, weighted by number of targets.",
+                lambda means, targets: means[-1],
+            ),
         ),
     ),
 )

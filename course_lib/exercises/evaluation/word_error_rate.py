@@ -8,7 +8,7 @@ from functools import partial
 import numpy
 from torch import Generator
 
-from course_lib.exercises.common import alike, integer, sizes
+from course_lib.exercises.common import alike, integer, sizes, slips
 from course_lib.exercises.evaluation.shared import Words, in_percent, random_sentence, split_words
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Callback, Case, Exercise, Hint, Misconception
@@ -96,28 +96,27 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "mean_of_rates",
-            "Your answer is the mean of the sentences' own rates, the macro average. For a corpus, add up all edits "
-            "and all reference words, and divide once.",
-            _slip((_RATE, "sum(one / of for one, of in zip(edits, words)) / len(words)")),
-        ),
-        Misconception(
-            "over_hypothesis_words",
-            "Your answer divides by the number of words in the hypotheses, so a longer hypothesis lowers the rate. "
-            "Divide by the number of reference words.",
-            _slip((_WORDS, "len(said) for said, _")),
-        ),
-        Misconception(
-            "over_the_longer",
-            "Your answer divides by the length of the longer sentence. Divide by the number of reference words, even "
-            "if the rate then exceeds 1.",
-            _slip((_WORDS, "max(len(said), len(right)) for said, right")),
-        ),
-        Misconception(
-            "over_sentences",
-            "Your answer divides by the number of sentences. Divide by the number of all reference words.",
-            _slip(("sum(words)", "len(words)")),
+        *slips(
+            _rate_of_sums,
+            mean_of_rates=(
+                "Your answer is the mean of the sentences' own rates, the macro average. For a corpus, add up all "
+                "edits and all reference words, and divide once.",
+                (_RATE, "sum(one / of for one, of in zip(edits, words)) / len(words)"),
+            ),
+            over_hypothesis_words=(
+                "Your answer divides by the number of words in the hypotheses, so a longer hypothesis lowers the "
+                "rate. Divide by the number of reference words.",
+                (_WORDS, "len(said) for said, _"),
+            ),
+            over_the_longer=(
+                "Your answer divides by the length of the longer sentence. Divide by the number of reference words, "
+                "even if the rate then exceeds 1.",
+                (_WORDS, "max(len(said), len(right)) for said, right"),
+            ),
+            over_sentences=(
+                "Your answer divides by the number of sentences. Divide by the number of all reference words.",
+                ("sum(words)", "len(words)"),
+            ),
         ),
         Misconception(
             "capped_at_one",

@@ -134,13 +134,12 @@ EXERCISE = Exercise(
                 "as in x[order].",
                 (_ORDERED, "x[order.argsort()], labels[order.argsort()]"),
             ),
-        ),
-        Misconception(
-            "test_first",
-            "Your answer tests on the first examples of the order. Test on the last `tested` examples.",
-            lambda x, labels, order, tested: (
-                *(x[order[tested:]], labels[order[tested:]]),
-                *(x[order[:tested]], labels[order[:tested]]),
+            test_first=(
+                "Your answer tests on the first examples of the order. Test on the last `tested` examples.",
+                lambda x, labels, order, tested: (
+                    *(x[order[tested:]], labels[order[tested:]]),
+                    *(x[order[:tested]], labels[order[:tested]]),
+                ),
             ),
         ),
         Misconception(

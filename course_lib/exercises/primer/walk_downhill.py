@@ -8,7 +8,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import Kind, integer, slips
-from course_lib.judging.exercise import Callback, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import Callback, Case, Exercise, Hint
 from course_lib.judging.recorded.stand_ins import Tanh
 from course_lib.references import primer
 
@@ -86,54 +86,50 @@ EXERCISE = Exercise(
             answers=("start_missing", "end_missing", "end_only"),
         ),
     ),
-    misconceptions=(
-        *slips(
-            _walked,
-            uphill=("Your answer adds the gradient, so it walks uphill. Subtract it.", (_STEP, "w + rate * slope")),
-            rate_left_out=(
-                "Your answer subtracts the whole gradient. Multiply it by the rate first.",
-                (_STEP, "w - slope"),
-            ),
-            gradient_of_the_start=(
-                "Your answer computes the gradient once, at the start, and uses it for every step. Compute it again "
-                "at each new position.",
-                ("gradient(w)", "gradient(start)"),
-            ),
-            always_from_the_start=(
-                "Your answer takes every step from the start. Take each step from where the previous one ended.",
-                (_STEP, "start - rate * slope"),
-            ),
-            start_missing=("Your path begins after the first step. Put the start first.", ("[start]", "[]")),
-            end_only=(
-                "Your answer is only the final position. Return the whole path, [steps + 1, features].",
-                ("torch.stack(path)", "w"),
-            ),
-            one_step_too_many=(
-                "Your path is one step too long. Including the start, it should have steps + 1 positions.",
-                ("range(steps)", "range(steps + 1)"),
-            ),
-            direction_only=(
-                "Your answer divides by the length of the gradient, so all steps are equally long. Subtract rate "
-                "times the gradient itself: where the ground is flatter, steps should be shorter.",
-                (_STEP, "w - rate * slope / slope.norm()"),
-            ),
-            list=(
-                "Your answer is a list of tensors. Turn it into one tensor with torch.stack.",
-                ("torch.stack(path)", "path"),
-            ),
-            steps_and_not_positions=(
-                "Your answer lists the start and then the steps. Return the position where each step ends.",
-                ("append(w)", "append(-rate * slope)"),
-            ),
+    misconceptions=slips(
+        _walked,
+        uphill=("Your answer adds the gradient, so it walks uphill. Subtract it.", (_STEP, "w + rate * slope")),
+        rate_left_out=(
+            "Your answer subtracts the whole gradient. Multiply it by the rate first.",
+            (_STEP, "w - slope"),
         ),
-        Misconception(
-            "end_missing",
+        gradient_of_the_start=(
+            "Your answer computes the gradient once, at the start, and uses it for every step. Compute it again at "
+            "each new position.",
+            ("gradient(w)", "gradient(start)"),
+        ),
+        always_from_the_start=(
+            "Your answer takes every step from the start. Take each step from where the previous one ended.",
+            (_STEP, "start - rate * slope"),
+        ),
+        start_missing=("Your path begins after the first step. Put the start first.", ("[start]", "[]")),
+        end_only=(
+            "Your answer is only the final position. Return the whole path, [steps + 1, features].",
+            ("torch.stack(path)", "w"),
+        ),
+        one_step_too_many=(
+            "Your path is one step too long. Including the start, it should have steps + 1 positions.",
+            ("range(steps)", "range(steps + 1)"),
+        ),
+        direction_only=(
+            "Your answer divides by the length of the gradient, so all steps are equally long. Subtract rate times "
+            "the gradient itself: where the ground is flatter, steps should be shorter.",
+            (_STEP, "w - rate * slope / slope.norm()"),
+        ),
+        list=(
+            "Your answer is a list of tensors. Turn it into one tensor with torch.stack.",
+            ("torch.stack(path)", "path"),
+        ),
+        steps_and_not_positions=(
+            "Your answer lists the start and then the steps. Return the position where each step ends.",
+            ("append(w)", "append(-rate * slope)"),
+        ),
+        end_missing=(
             "Your path ends one step early. Append each position after you have moved to it, so that the last one is "
             "included.",
             lambda gradient, start, rate, steps: _walked(gradient, start, rate, steps)[:-1],
         ),
-        Misconception(
-            "same_tensor_again",
+        same_tensor_again=(
             "Every position of your path equals the last one: w -= ... changes the same tensor each time. Make a new "
             "one with w = w - ..., or append w.clone().",
             lambda gradient, start, rate, steps: _walked(gradient, start, rate, steps)[-1].repeat(steps + 1, 1),

@@ -9,7 +9,7 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import SMALLEST, Kind, alike, and_turned_around, integer, sizes
+from course_lib.exercises.common import SMALLEST, Kind, alike, and_turned_around, integer, sizes, slips
 from course_lib.exercises.since_2017.shared import no_gradient
 from course_lib.exercises.worked_examples import A
 from course_lib.judging.edits import Edited
@@ -134,17 +134,16 @@ EXERCISE = Exercise(
             "0, 1, 1.",
             _slip(_VALUES_IN_TURN),
         ),
-        Misconception(
-            "first_group_for_all",
-            "Your heads all use the first group. Head i uses group i // (heads / groups).",
-            _slip((f"times = {_TIMES}", "k, v, times = k[:, :1], v[:, :1], q.shape[1]"), paired=False),
-        ),
-        Misconception(
-            "groups_averaged",
-            "Your answer averages the groups. Each head uses the keys and values of its own group.",
-            _slip(
+        *slips(
+            _grouped_by_repeating,
+            paired=False,
+            first_group_for_all=(
+                "Your heads all use the first group. Head i uses group i // (heads / groups).",
+                (f"times = {_TIMES}", "k, v, times = k[:, :1], v[:, :1], q.shape[1]"),
+            ),
+            groups_averaged=(
+                "Your answer averages the groups. Each head uses the keys and values of its own group.",
                 (f"times = {_TIMES}", "k, v, times = k.mean(1, keepdim=True), v.mean(1, keepdim=True), q.shape[1]"),
-                paired=False,
             ),
         ),
         Misconception(

@@ -145,15 +145,14 @@ EXERCISE = Exercise(
             first_term_missing=_slip(("a * x + ", "")),
             x_added=_slip(("a * x +", "x +")),
         ),
-        Misconception(
-            "transpose_first",
-            "Your answer multiplies by X^T X from the left, which fits only square matrices. Use X X^T.",
-            _slip((_SQUARE, "x.T @ x"), paired=False),
-        ),
-        Misconception(
-            "not_transposed",
-            "Your answer multiplies X by itself. Use X X^T.",
-            _slip((_SQUARE, "x @ x"), paired=False),
+        *slips(
+            _newton_schulz,
+            paired=False,
+            transpose_first=(
+                "Your answer multiplies by X^T X from the left, which fits only square matrices. Use X X^T.",
+                (_SQUARE, "x.T @ x"),
+            ),
+            not_transposed=("Your answer multiplies X by itself. Use X X^T.", (_SQUARE, "x @ x")),
         ),
         *slips(
             _newton_schulz,

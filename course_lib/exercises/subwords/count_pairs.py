@@ -10,7 +10,7 @@ from torch import Generator
 
 from course_lib.exercises.common import slips
 from course_lib.exercises.subwords.shared import FEW_LETTERS, GERMAN, PLAY, random_source, random_words
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception, Pair
+from course_lib.judging.exercise import Case, Exercise, Hint, Pair
 from course_lib.text import subwords
 from course_lib.text.subwords import Merge, Pieces
 
@@ -100,70 +100,67 @@ EXERCISE = Exercise(
             ),
         ),
     ),
-    misconceptions=(
-        *slips(
-            _count_pair_by_pair,
-            every_word_once=(
-                "Your answer counts each word once. A word that occurs three times in the text adds its pairs three "
-                "times: add the word's count, not 1.",
-                ("+ times", "+ 1"),
-            ),
-            once_in_a_word=(
-                "Your answer counts a pair only once per word. In `b a b a` the pair (b, a) occurs twice: count every "
-                "position.",
-                (_PAIRS, f"dict.fromkeys({_PAIRS})"),
-            ),
-            last_word_only=(
-                "Your answer keeps only the last word's count for each pair, because it overwrites the earlier ones. "
-                "Add to the count with `+=`.",
-                (_OLD, "times"),
-            ),
-            without_overlaps=(
-                "Your answer counts `a a a` as one pair (a, a). Every pair of neighbors counts, so there are two. "
-                "Overlaps matter only when you merge.",
-                (_PAIRS, f"[pair for _, run in itertools.groupby({_PAIRS}) for pair in list(run)[::2]]"),
-            ),
-            order_forgotten=(
-                "Your answer counts (a, b) and (b, a) as the same pair. Keep the left token on the left.",
-                (_COUNTED, f"pair = tuple(sorted(pair))\n            {_COUNTED}"),
-            ),
-            joined_strings=(
-                "Your answer uses merged strings such as `ay` as keys, which hides where the tokens meet. Use the "
-                "pair itself, the tuple (left, right).",
-                (_COUNTED, f"pair = ''.join(pair)\n            {_COUNTED}"),
-            ),
-            last_pair_forgotten=(
-                "Your answer misses the last pair of each word. A word of n tokens has n - 1 pairs; the last one "
-                "begins at n - 2: range(len(tokens) - 1).",
-                (_PAIRS, f"list({_PAIRS})[:-1]"),
-            ),
-            first_pair_forgotten=(
-                "Your answer misses the first pair of each word, ▁ and the token after it. The marker is also a "
-                "token: start at 0.",
-                (_PAIRS, f"list({_PAIRS})[1:]"),
-            ),
-            every_other_pair=(
-                "Your answer moves on by two tokens, so it counts only every other pair: for `a b c` only (a, b). "
-                "Move on by one.",
-                (_PAIRS, f"list({_PAIRS})[::2]"),
-            ),
-            turned_round=(
-                "Your answer puts the right token first. A pair is (left, right), in the order of the word.",
-                (_COUNTED, f"pair = pair[::-1]\n            {_COUNTED}"),
-            ),
-            characters_of_the_word=(
-                "Your answer joins a word's tokens and counts pairs of characters. Count pairs of tokens: ▁play and "
-                "ing are neighbors, but the letters inside them are not.",
-                (_PAIRS, "itertools.pairwise(''.join(tokens))"),
-            ),
-            begun_at_0=(
-                "Your answer sets a pair to 0 where it first occurs, and loses that word's count. Start with the "
-                "word's count.",
-                (_OLD, "counts[pair] + times if pair in counts else 0"),
-            ),
+    misconceptions=slips(
+        _count_pair_by_pair,
+        every_word_once=(
+            "Your answer counts each word once. A word that occurs three times in the text adds its pairs three "
+            "times: add the word's count, not 1.",
+            ("+ times", "+ 1"),
         ),
-        Misconception(
-            "across_words",
+        once_in_a_word=(
+            "Your answer counts a pair only once per word. In `b a b a` the pair (b, a) occurs twice: count every "
+            "position.",
+            (_PAIRS, f"dict.fromkeys({_PAIRS})"),
+        ),
+        last_word_only=(
+            "Your answer keeps only the last word's count for each pair, because it overwrites the earlier ones. Add "
+            "to the count with `+=`.",
+            (_OLD, "times"),
+        ),
+        without_overlaps=(
+            "Your answer counts `a a a` as one pair (a, a). Every pair of neighbors counts, so there are two. "
+            "Overlaps matter only when you merge.",
+            (_PAIRS, f"[pair for _, run in itertools.groupby({_PAIRS}) for pair in list(run)[::2]]"),
+        ),
+        order_forgotten=(
+            "Your answer counts (a, b) and (b, a) as the same pair. Keep the left token on the left.",
+            (_COUNTED, f"pair = tuple(sorted(pair))\n            {_COUNTED}"),
+        ),
+        joined_strings=(
+            "Your answer uses merged strings such as `ay` as keys, which hides where the tokens meet. Use the pair "
+            "itself, the tuple (left, right).",
+            (_COUNTED, f"pair = ''.join(pair)\n            {_COUNTED}"),
+        ),
+        last_pair_forgotten=(
+            "Your answer misses the last pair of each word. A word of n tokens has n - 1 pairs; the last one begins "
+            "at n - 2: range(len(tokens) - 1).",
+            (_PAIRS, f"list({_PAIRS})[:-1]"),
+        ),
+        first_pair_forgotten=(
+            "Your answer misses the first pair of each word, ▁ and the token after it. The marker is also a token: "
+            "start at 0.",
+            (_PAIRS, f"list({_PAIRS})[1:]"),
+        ),
+        every_other_pair=(
+            "Your answer moves on by two tokens, so it counts only every other pair: for `a b c` only (a, b). Move on "
+            "by one.",
+            (_PAIRS, f"list({_PAIRS})[::2]"),
+        ),
+        turned_round=(
+            "Your answer puts the right token first. A pair is (left, right), in the order of the word.",
+            (_COUNTED, f"pair = pair[::-1]\n            {_COUNTED}"),
+        ),
+        characters_of_the_word=(
+            "Your answer joins a word's tokens and counts pairs of characters. Count pairs of tokens: ▁play and ing "
+            "are neighbors, but the letters inside them are not.",
+            (_PAIRS, "itertools.pairwise(''.join(tokens))"),
+        ),
+        begun_at_0=(
+            "Your answer sets a pair to 0 where it first occurs, and loses that word's count. Start with the word's "
+            "count.",
+            (_OLD, "counts[pair] + times if pair in counts else 0"),
+        ),
+        across_words=(
             "Your answer also pairs the last token of one word with the first token of the next. Stay within each "
             "word.",
             _in_one_row,

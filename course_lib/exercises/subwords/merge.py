@@ -9,7 +9,7 @@ from torch import Generator
 
 from course_lib.exercises.common import integer, slips
 from course_lib.exercises.subwords.shared import join_in_a_list, random_source
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception, Pair
+from course_lib.judging.exercise import Case, Exercise, Hint, Pair
 from course_lib.text import subwords
 from course_lib.text.subwords import Merge, Pieces
 
@@ -93,62 +93,59 @@ EXERCISE = Exercise(
             answers=("a_list", "pair_kept_as_a_pair", "last_piece_lost", "nothing_joined"),
         ),
     ),
-    misconceptions=(
-        *slips(
-            _join_by_while,
-            first_one_only=(
-                "Your answer merges only the first occurrence of the pair. Continue to the end of the word.",
-                ("both == pair", "both == pair and i == len(out)"),
-            ),
-            used_twice=(
-                "Your answer uses a token twice: it turns `a a a` into `aa aa`. Move on by two after a merge.",
-                ("i += 2", "i += 1 if tokens[i + 1 : i + 3] == pair else 2"),
-            ),
-            right_piece_kept=(
-                "Your answer moves on by one token after a merge, so the right token appears again after the merged "
-                "one. Move on by two.",
-                ("i += 2", "i += 1"),
-            ),
-            last_piece_lost=(
-                "Your answer loses the last token of a word unless it is merged: the loop ends one token too early. "
-                "Continue while i < len(tokens).",
-                ("i < len(tokens)", "i < len(tokens) - 1"),
-            ),
-            from_the_right=(
-                "Your answer merges from the right: it turns `a a a` into `a aa`. Start at the left: `aa a`.",
-                ("i = 0", "tokens, pair = tokens[::-1], pair[::-1]\n    i = 0"),
-                ("join(both)", "join(both[::-1])"),
-                ("(out)", "(out[::-1])"),
-            ),
-            either_way_round=(
-                "Your answer also merges the two tokens in reverse order. The pair's left token must come first.",
-                ("== pair", "in (pair, pair[::-1])"),
-            ),
-            same_letters=(
-                "Your answer merges any tokens with the same spelling, even `a bc` for the pair (ab, c). Compare both "
-                "tokens.",
-                ("both == pair", "len(both) == 2 and ''.join(both) == ''.join(pair)"),
-            ),
-            nothing_joined=(
-                "Your answer returns the tokens unchanged. Either it never finds the pair (a list never equals a "
-                "tuple), or it does not keep the merged tokens.",
-                ("both == pair", "False"),
-            ),
-            space_between=(
-                "Your answer leaves a space inside the merged token. Join the two halves directly.",
-                ('""', '" "'),
-            ),
-            a_list=(
-                "Your answer is a list. Return a tuple: tokens are keys of a dict, and a list can't be a key.",
-                ("return tuple", "return list"),
-            ),
-            pair_kept_as_a_pair=(
-                "Your answer puts the pair itself into the word. Merge its two tokens into one: pair[0] + pair[1].",
-                ('"".join(both)', "both"),
-            ),
+    misconceptions=slips(
+        _join_by_while,
+        first_one_only=(
+            "Your answer merges only the first occurrence of the pair. Continue to the end of the word.",
+            ("both == pair", "both == pair and i == len(out)"),
         ),
-        Misconception(
-            "text_replaced",
+        used_twice=(
+            "Your answer uses a token twice: it turns `a a a` into `aa aa`. Move on by two after a merge.",
+            ("i += 2", "i += 1 if tokens[i + 1 : i + 3] == pair else 2"),
+        ),
+        right_piece_kept=(
+            "Your answer moves on by one token after a merge, so the right token appears again after the merged one. "
+            "Move on by two.",
+            ("i += 2", "i += 1"),
+        ),
+        last_piece_lost=(
+            "Your answer loses the last token of a word unless it is merged: the loop ends one token too early. "
+            "Continue while i < len(tokens).",
+            ("i < len(tokens)", "i < len(tokens) - 1"),
+        ),
+        from_the_right=(
+            "Your answer merges from the right: it turns `a a a` into `a aa`. Start at the left: `aa a`.",
+            ("i = 0", "tokens, pair = tokens[::-1], pair[::-1]\n    i = 0"),
+            ("join(both)", "join(both[::-1])"),
+            ("(out)", "(out[::-1])"),
+        ),
+        either_way_round=(
+            "Your answer also merges the two tokens in reverse order. The pair's left token must come first.",
+            ("== pair", "in (pair, pair[::-1])"),
+        ),
+        same_letters=(
+            "Your answer merges any tokens with the same spelling, even `a bc` for the pair (ab, c). Compare both "
+            "tokens.",
+            ("both == pair", "len(both) == 2 and ''.join(both) == ''.join(pair)"),
+        ),
+        nothing_joined=(
+            "Your answer returns the tokens unchanged. Either it never finds the pair (a list never equals a tuple), "
+            "or it does not keep the merged tokens.",
+            ("both == pair", "False"),
+        ),
+        space_between=(
+            "Your answer leaves a space inside the merged token. Join the two halves directly.",
+            ('""', '" "'),
+        ),
+        a_list=(
+            "Your answer is a list. Return a tuple: tokens are keys of a dict, and a list can't be a key.",
+            ("return tuple", "return list"),
+        ),
+        pair_kept_as_a_pair=(
+            "Your answer puts the pair itself into the word. Merge its two tokens into one: pair[0] + pair[1].",
+            ('"".join(both)', "both"),
+        ),
+        text_replaced=(
             "Your answer uses replace on the text, so it finds the pair inside larger tokens: `xl a` contains the "
             "text `l a`, but not the token `l`. Compare whole tokens.",
             _replaced_in_the_text,

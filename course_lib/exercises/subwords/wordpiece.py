@@ -148,14 +148,12 @@ EXERCISE = Exercise(
                 ("max(fitting)", "min(fitting, key=lambda end: tokens.index(marker + word[begin:end]))"), paired=False
             ),
         ),
-        Misconception(
-            "from_the_end", "Your answer starts from the end of the word. Start from its beginning.", _from_the_end
-        ),
-        Misconception(
-            "goes_back",
-            "Your answer goes back and tries shorter tokens when no token fits next. Return ['[UNK]'] at that point.",
-            Edited(
-                _cut_by_recursion,
+        *slips(
+            _cut_by_recursion,
+            from_the_end=("Your answer starts from the end of the word. Start from its beginning.", _from_the_end),
+            goes_back=(
+                "Your answer goes back and tries shorter tokens when no token fits next. Return ['[UNK]'] at that "
+                "point.",
                 ("return None if following is None else", "if following is None: continue\n                return"),
             ),
         ),

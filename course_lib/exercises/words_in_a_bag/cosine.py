@@ -11,7 +11,7 @@ from torch import Generator, Tensor
 
 from course_lib import bags
 from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, integer, slips
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import Case, Exercise, Hint
 from course_lib.judging.ready_made import COSINE
 
 
@@ -80,81 +80,76 @@ EXERCISE = Exercise(
             answers=("multiplied_by_own_length", "lengths_as_a_column", "own_length_twice"),
         ),
     ),
-    misconceptions=(
-        *slips(
-            bags.cosine_similarities,
-            dot_product=(
-                "Your answer is the dot product alone, so longer vectors score higher. Divide it by both lengths, |a| "
-                "and |b|.",
-                (" / (lengths * lengths[i])", ""),
-            ),
-            own_length_only=(
-                "Your answer divides by the length of word i's vector only. Divide by the length of the other vector "
-                "too.",
-                ("(lengths * lengths[i])", "lengths[i]"),
-            ),
-            other_length_only=(
-                "Your answer divides by the length of the other word's vector only. Divide by word i's length too, so "
-                "that a word's cosine with itself is exactly 1.",
-                ("(lengths * lengths[i])", "lengths"),
-            ),
-            own_length_twice=(
-                "Your answer divides by the squared length of word i's vector. Divide by both words' lengths: |a| |b|.",
-                ("(lengths * lengths[i])", "lengths[i] ** 2"),
-            ),
-            squared_lengths=(
-                "Your answer divides by squared lengths. Take the root: a vector's length is the root of the sum of "
-                "its squares.",
-                ("(lengths * lengths[i])", "(lengths * lengths[i]) ** 2"),
-            ),
-            multiplied_by_own_length=(
-                "Your answer divides by the other word's length and then multiplies by word i's: / and * run from "
-                "left to right. Put the product in parentheses: / (lengths * lengths[i]).",
-                ("(lengths * lengths[i])", "lengths * lengths[i]"),
-            ),
-            length_of_the_table=(
-                "Your answer uses the norm of the whole table as every word's length. Give each row its own length: "
-                "table.norm(dim=-1).",
-                ("(lengths * lengths[i])", "(torch.linalg.vector_norm(table) * lengths[i])"),
-            ),
-            lengths_as_a_column=(
-                "Your answer has a number for every pair of words, because it divides dot products, [vocab_size], by "
-                "a column of lengths, [vocab_size, 1]. Leave out keepdim: table.norm(dim=-1).",
-                ("dim=-1", "dim=-1, keepdim=True"),
-            ),
-            sums_for_lengths=(
-                "Your answer uses the sum of absolute values as a vector's length. The length is the root of the sum "
-                "of squares: table.norm(dim=-1).",
-                ("torch.linalg.vector_norm(table, dim=-1)", "table.abs().sum(dim=-1)"),
-            ),
-            counted_from_one=(
-                "Your answer compares every word with the word before word i. Words are numbered from 0: use table[i].",
-                ("    lengths", "    i = i - 1\n    lengths"),
-            ),
-            one_minus=(
-                "Your answer subtracts the cosine from 1, so it is a distance: 0 for the word itself. Return the "
-                "cosine.",
-                ("return ", "return 1 - "),
-            ),
-            angle=(
-                "Your answer is the angle between the vectors. Return its cosine: leave out the acos.",
-                ("return ", "return torch.acos(("),
-                ("lengths[i])", "lengths[i])).clamp(-1, 1))"),
-            ),
-            absolute=(
-                "Your answer has no negative values, but vectors that point away from each other have a negative "
-                "cosine. Leave out the absolute value or square.",
-                ("table @ table[i]", "(table @ table[i]).abs()"),
-            ),
-            all_pairs=(
-                "Your answer has the cosines of all pairs of words. Return only row i.",
-                ("@ table[i]", "@ table.T"),
-                ("(lengths ", "(lengths.unsqueeze(1) "),
-                ("lengths[i]", "lengths"),
-            ),
+    misconceptions=slips(
+        bags.cosine_similarities,
+        dot_product=(
+            "Your answer is the dot product alone, so longer vectors score higher. Divide it by both lengths, |a| and "
+            "|b|.",
+            (" / (lengths * lengths[i])", ""),
         ),
-        Misconception(
-            "lengths_of_columns",
+        own_length_only=(
+            "Your answer divides by the length of word i's vector only. Divide by the length of the other vector too.",
+            ("(lengths * lengths[i])", "lengths[i]"),
+        ),
+        other_length_only=(
+            "Your answer divides by the length of the other word's vector only. Divide by word i's length too, so "
+            "that a word's cosine with itself is exactly 1.",
+            ("(lengths * lengths[i])", "lengths"),
+        ),
+        own_length_twice=(
+            "Your answer divides by the squared length of word i's vector. Divide by both words' lengths: |a| |b|.",
+            ("(lengths * lengths[i])", "lengths[i] ** 2"),
+        ),
+        squared_lengths=(
+            "Your answer divides by squared lengths. Take the root: a vector's length is the root of the sum of its "
+            "squares.",
+            ("(lengths * lengths[i])", "(lengths * lengths[i]) ** 2"),
+        ),
+        multiplied_by_own_length=(
+            "Your answer divides by the other word's length and then multiplies by word i's: / and * run from left to "
+            "right. Put the product in parentheses: / (lengths * lengths[i]).",
+            ("(lengths * lengths[i])", "lengths * lengths[i]"),
+        ),
+        length_of_the_table=(
+            "Your answer uses the norm of the whole table as every word's length. Give each row its own length: "
+            "table.norm(dim=-1).",
+            ("(lengths * lengths[i])", "(torch.linalg.vector_norm(table) * lengths[i])"),
+        ),
+        lengths_as_a_column=(
+            "Your answer has a number for every pair of words, because it divides dot products, [vocab_size], by a "
+            "column of lengths, [vocab_size, 1]. Leave out keepdim: table.norm(dim=-1).",
+            ("dim=-1", "dim=-1, keepdim=True"),
+        ),
+        sums_for_lengths=(
+            "Your answer uses the sum of absolute values as a vector's length. The length is the root of the sum of "
+            "squares: table.norm(dim=-1).",
+            ("torch.linalg.vector_norm(table, dim=-1)", "table.abs().sum(dim=-1)"),
+        ),
+        counted_from_one=(
+            "Your answer compares every word with the word before word i. Words are numbered from 0: use table[i].",
+            ("    lengths", "    i = i - 1\n    lengths"),
+        ),
+        one_minus=(
+            "Your answer subtracts the cosine from 1, so it is a distance: 0 for the word itself. Return the cosine.",
+            ("return ", "return 1 - "),
+        ),
+        angle=(
+            "Your answer is the angle between the vectors. Return its cosine: leave out the acos.",
+            ("return ", "return torch.acos(("),
+            ("lengths[i])", "lengths[i])).clamp(-1, 1))"),
+        ),
+        absolute=(
+            "Your answer has no negative values, but vectors that point away from each other have a negative cosine. "
+            "Leave out the absolute value or square.",
+            ("table @ table[i]", "(table @ table[i]).abs()"),
+        ),
+        all_pairs=(
+            "Your answer has the cosines of all pairs of words. Return only row i.",
+            ("@ table[i]", "@ table.T"),
+            ("(lengths ", "(lengths.unsqueeze(1) "),
+            ("lengths[i]", "lengths"),
+        ),
+        lengths_of_columns=(
             "Your answer computes the lengths of the table's columns. The words are its rows: sum the squares over "
             "dim=-1.",
             lambda table, i: (table / table.norm(dim=0)) @ (table / table.norm(dim=0))[i],

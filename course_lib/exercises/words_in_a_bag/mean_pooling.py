@@ -11,8 +11,7 @@ from torch import Generator, Tensor
 from course_lib import bags
 from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, integer, slips
 from course_lib.exercises.words_in_a_bag.shared import ADDED_UP, COUNTED, DOG_CHASED_CAT, TABLE, padded, wrong_means
-from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint
 
 
 def _pooling_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -44,7 +43,6 @@ def _pooling_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     )
 
 
-_slip = partial(Edited, bags.mean_pooling)
 _slips = partial(slips, bags.mean_pooling)
 _QUOTIENT = "total / count.clamp(min=1)"
 _NAN = (
@@ -175,18 +173,17 @@ EXERCISE = Exercise(
                 ("clamp(min=1)", "clamp(min=1).add(1)"),
             ),
         ),
-        Misconception(
-            "nan_in_the_gradient",
-            "Your values are right, but the gradient of a sentence without words is NaN: replacing the result of 0 / "
-            "0 does not repair its gradient. Divide by 1 for such a sentence: clamp(min=1).",
-            _slip((_QUOTIENT, "torch.nan_to_num(total / count)")),
+        *_slips(
             alone=True,
-        ),
-        Misconception(
-            "padding_where_no_words",
-            "Your answer averages the padding of a sentence without words. Return zeros there.",
-            _slip((_QUOTIENT, "torch.where(count > 0, total / count.clamp(min=1), x.mean(dim=1))")),
-            alone=True,
+            nan_in_the_gradient=(
+                "Your values are right, but the gradient of a sentence without words is NaN: replacing the result of "
+                "0 / 0 does not repair its gradient. Divide by 1 for such a sentence: clamp(min=1).",
+                (_QUOTIENT, "torch.nan_to_num(total / count)"),
+            ),
+            padding_where_no_words=(
+                "Your answer averages the padding of a sentence without words. Return zeros there.",
+                (_QUOTIENT, "torch.where(count > 0, total / count.clamp(min=1), x.mean(dim=1))"),
+            ),
         ),
     ),
 )
