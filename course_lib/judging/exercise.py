@@ -260,7 +260,7 @@ class Exercise:
 
     Attributes:
         id: "module.task", public from its first release.
-        name: what the student must define.
+        name: what the student must define; by default what the reference is called.
         title: a few words for headings and reports.
         statement: one line that says what to write, with shapes.
         points: the most that can be earned; the sum of `parts`.
@@ -290,7 +290,6 @@ class Exercise:
     """
 
     id: str
-    name: str
     title: str
     statement: str
     points: int
@@ -301,6 +300,7 @@ class Exercise:
     cases: CaseMaker
     misconceptions: tuple[Misconception, ...]
     correct: tuple[Callable[..., Value], ...]
+    name: str = ""
     hints: tuple[Hint, ...] = ()
     steps: tuple[str, ...] = ()
     parts: Mapping[str, int] = field(default_factory=dict)
@@ -318,6 +318,7 @@ class Exercise:
     importance: int = 0
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "name", self.name or self.reference.__name__)
         if not self.parts:
             object.__setattr__(self, "parts", {CORE: self.points})
         for points in (self.points, *self.parts.values()):

@@ -49,7 +49,6 @@ def _context_word_by_word(embeddings: Tensor, position: int) -> Tensor:
 
 EXERCISE = Exercise(
     id="attention.contextual_embedding",
-    name="contextual_embedding",
     title="A word in its context",
     statement=(
         "contextual_embedding(embeddings [words, d_model], position) -> [d_model]: the average of all words' "

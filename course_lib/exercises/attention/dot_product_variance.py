@@ -50,7 +50,6 @@ def _variance_in_double(q: Tensor, k: Tensor) -> Tensor:
 
 EXERCISE = Exercise(
     id="attention.dot_product_variance",
-    name="dot_product_variance",
     title="The variance of dot products",
     statement=(
         "dot_product_variance(q [samples, d_head], k [samples, d_head]) -> a tensor of shape []: the unbiased sample "

@@ -79,7 +79,6 @@ def _query_by_query(q: Tensor, k: Tensor, v: Tensor, of_out: Tensor) -> Gradient
 
 EXERCISE = Exercise(
     id="attention.gradients",
-    name="attention_gradients",
     title="Attention, backwards",
     statement=(
         "attention_gradients(q [..., queries, d_head], k [..., keys, d_head], v [..., keys, d_value], of_out [..., "

@@ -37,7 +37,6 @@ def _scale_as_a_module(scores: Tensor, d_head: int) -> Tensor:
 
 EXERCISE = Exercise(
     id="attention.scale",
-    name="scale_scores",
     title="Scaling",
     statement=(
         "scale_scores(scores [..., queries, keys], d_head) -> [..., queries, keys]: the scores divided by √d_head, "

@@ -67,7 +67,6 @@ def _attention_in_chunks_of_keys(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 EXERCISE = Exercise(
     id="attention.scaled_dot_product",
-    name="scaled_dot_product_attention",
     title="Scaled dot-product attention",
     statement=(
         "scaled_dot_product_attention(q [..., queries, d_head], k [..., keys, d_head], v [..., keys, d_value]) -> "

@@ -43,7 +43,6 @@ def _scores_by_loop(q: Tensor, k: Tensor) -> Tensor:
 
 EXERCISE = Exercise(
     id="attention.scores",
-    name="dot_product_scores",
     title="Scores",
     statement=(
         "dot_product_scores(q [..., queries, d_head], k [..., keys, d_head]) -> [..., queries, keys]: the dot "

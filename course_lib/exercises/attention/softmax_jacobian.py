@@ -59,7 +59,6 @@ def _jacobian_by_autograd(scores: Tensor) -> Tensor:
 
 EXERCISE = Exercise(
     id="attention.softmax_jacobian",
-    name="softmax_jacobian",
     title="The derivative of softmax",
     statement=(
         "softmax_jacobian(scores [..., keys]) -> [..., keys, keys]: entry (i, j) is the derivative of weight i with "

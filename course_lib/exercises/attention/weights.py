@@ -58,7 +58,6 @@ def _weights_by_loop(scaled: Tensor) -> Tensor:
 
 EXERCISE = Exercise(
     id="attention.weights",
-    name="attention_weights",
     title="Attention weights",
     statement=(
         "attention_weights(scaled [..., queries, keys]) -> [..., queries, keys]: the softmax of each row, so that a "

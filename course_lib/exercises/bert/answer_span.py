@@ -85,7 +85,6 @@ def _spans_of_probabilities(logits: Tensor, max_tokens: int | None = None) -> Te
 
 EXERCISE = Exercise(
     id="bert.answer_span",
-    name="best_spans",
     title="The best span",
     statement=(
         "best_spans(logits [batch, 2, tokens], max_tokens=None) -> int [batch, 2]: the positions first <= last with "

@@ -32,7 +32,6 @@ _SHARES, _COUNT, _COUNTS = "0.8, 0.1, 0.1", "chosen * share", "counts = "
 
 EXERCISE = Exercise(
     id="bert.expected_counts",
-    name="expected_counts",
     title="Predict first: how many?",
     statement=(
         "expected_counts(tokens) -> a tuple of three floats: of that many tokens, how many on average become [MASK], "

@@ -62,7 +62,6 @@ _LOOP = "for position in order.tolist():"
 
 EXERCISE = Exercise(
     id="bert.few_labels",
-    name="few_labels",
     title="A fair handful of labels",
     statement=(
         "few_labels(labels [texts], order [texts], count) -> [count]: the first positions in `order` of each class, "

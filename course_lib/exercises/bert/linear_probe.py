@@ -92,7 +92,6 @@ def _probe_by_autograd(
 
 EXERCISE = Exercise(
     id="bert.linear_probe",
-    name="linear_probe",
     title="A linear layer on frozen features",
     statement=(
         "linear_probe(features [texts, d_model], labels [texts], new_features [new, d_model], classes, rate, decay, "

@@ -89,7 +89,6 @@ def _masked_by_loop(
 
 EXERCISE = Exercise(
     id="bert.mask_words",
-    name="mask_words",
     title="Hide words",
     statement=(
         "mask_words(ids, special, chance, fate, anything, mask_id) -> corrupted, labels, all [batch, tokens]. Choose "

@@ -76,7 +76,6 @@ def _choices_by_exponentials(score: Score, ids: Tensor, segments: Tensor, mask: 
 
 EXERCISE = Exercise(
     id="bert.multiple_choice",
-    name="choice_probabilities",
     title="One of several",
     statement=(
         "choice_probabilities(score, ids, segments, mask), tensors [batch, choices, tokens] -> [batch, choices]: the "

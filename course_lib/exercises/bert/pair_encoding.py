@@ -93,7 +93,6 @@ def _pairs_by_looking_at_ids(firsts: IdRows, seconds: Seconds, cls_id: int, sep_
 
 EXERCISE = Exercise(
     id="bert.pair_encoding",
-    name="encode_pairs",
     title="Pairs of texts",
     statement=(
         "encode_pairs(firsts, seconds, cls_id, sep_id, padding_id) -> a tuple of ids and segments, int64, and a "

@@ -76,7 +76,6 @@ def _loss_by_softplus(word_logits: Tensor, word_labels: Tensor, pair_logits: Ten
 
 EXERCISE = Exercise(
     id="bert.pretraining_loss",
-    name="pretraining_loss",
     title="Both goals in one loss",
     statement=(
         "pretraining_loss(word_logits [batch, tokens, vocab_size], word_labels [batch, tokens], pair_logits [batch, "

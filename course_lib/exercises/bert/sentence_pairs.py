@@ -112,7 +112,6 @@ def _pairs_by_borders(texts: Texts, chances: Sequence[float], others: Sequence[s
 
 EXERCISE = Exercise(
     id="bert.sentence_pairs",
-    name="next_sentence_pairs",
     title="Does it follow?",
     statement=(
         "next_sentence_pairs(texts, chances, others) -> a list of (first, second, label), one for each pair of "

@@ -81,7 +81,6 @@ def _by_positions(x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: Ten
 
 EXERCISE = Exercise(
     id="decoding.attend_with_cache",
-    name="attend_with_cache",
     title="New tokens and a cache",
     statement=(
         "attend_with_cache(x [..., new, d_model], keys [..., tokens, d_head], values [..., tokens, d_head], W_q, W_k, "

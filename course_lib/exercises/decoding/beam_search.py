@@ -134,7 +134,6 @@ COUNTING_DIFFERENTLY = (
 
 EXERCISE = Exercise(
     id="decoding.beam_search",
-    name="beam_search",
     title="Beam search",
     statement=(
         "beam_search(step, start_id, end_id, beams, max_new_tokens) -> int64 [new]: the most probable sentence that "

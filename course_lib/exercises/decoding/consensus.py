@@ -107,7 +107,6 @@ def _told(name: str, message: str) -> Misconception:
 
 EXERCISE = Exercise(
     id="decoding.consensus",
-    name="consensus",
     title="The translation that agrees with the others",
     statement=(
         "consensus(samples, a list of lists of token ids) -> one of them: the sample with the largest sum of F1 scores "

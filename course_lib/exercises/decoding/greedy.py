@@ -92,7 +92,6 @@ def _greedy_with_lists(step: Step, start_id: int, end_id: int, max_new_tokens: i
 
 EXERCISE = Exercise(
     id="decoding.greedy",
-    name="greedy",
     title="Greedy decoding",
     statement=(
         "greedy(step, start_id, end_id, max_new_tokens) -> int64 [new]: the most probable token at every step, until "

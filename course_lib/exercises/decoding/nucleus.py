@@ -85,7 +85,6 @@ def _nucleus_by_counting(probabilities: Tensor, p: float) -> Tensor:
 
 EXERCISE = Exercise(
     id="decoding.nucleus",
-    name="nucleus",
     title="Nucleus",
     statement=(
         "nucleus(probabilities [..., vocab_size], p) -> [..., vocab_size]: keep the fewest most probable tokens whose "

@@ -60,7 +60,6 @@ def _found_by_products(beams: int) -> tuple[str, list[float]]:
 
 EXERCISE = Exercise(
     id="decoding.sentence_found",
-    name="sentence_found",
     title="Predict first",
     statement=(
         'sentence_found(beams) -> (letter, kept). letter: "A" to "F", the sentence that a search with 1, 2 or 3 beams '

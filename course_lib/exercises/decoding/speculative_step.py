@@ -107,7 +107,6 @@ _ALL = "return kept, target[kept]"
 
 EXERCISE = Exercise(
     id="decoding.speculative_step",
-    name="speculative_step",
     title="A small model runs ahead",
     statement=(
         "speculative_step(drafted int64 [drafted], draft [drafted, vocab_size], target [drafted + 1, vocab_size], "

@@ -50,7 +50,6 @@ def _top_k_by_scatter(probabilities: Tensor, k: int) -> Tensor:
 
 EXERCISE = Exercise(
     id="decoding.top_k",
-    name="top_k",
     title="Top-k",
     statement=(
         "top_k(probabilities [..., vocab_size], k) -> [..., vocab_size]: keep the k most probable tokens, divided by "

@@ -61,7 +61,6 @@ def _by_loop(means: Tensor, targets: Tensor) -> Tensor:
 
 EXERCISE = Exercise(
     id="die_katze.accumulated_loss",
-    name="accumulated_loss",
     title="One large batch out of small ones",
     statement=(
         "accumulated_loss(means float [batches], targets int64 [batches]) -> []: the mean loss over all targets of "

@@ -84,7 +84,6 @@ def _keeping_the_longest_target(lengths: Lengths, max_tokens: int) -> list[list[
 
 EXERCISE = Exercise(
     id="die_katze.batches_by_tokens",
-    name="batches_by_tokens",
     title="Batches by tokens",
     statement=(
         "batches_by_tokens(lengths list of (source, target), max_tokens int) -> list of lists of indices: the pairs "

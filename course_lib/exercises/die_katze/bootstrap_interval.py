@@ -91,7 +91,6 @@ def _by_how_often(counts: Tensor, drawn: Tensor, score: Score) -> tuple[float, f
 
 EXERCISE = Exercise(
     id="die_katze.bootstrap_interval",
-    name="bootstrap_interval",
     title="How sure is the score?",
     statement=(
         "bootstrap_interval(counts int64 [sentences, kinds], drawn int64 [samples, sentences], score) -> (low, high), "

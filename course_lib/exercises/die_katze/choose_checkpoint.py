@@ -71,7 +71,6 @@ def _by_running_minimum(losses: Sequence[float], patience: int) -> tuple[int, in
 
 EXERCISE = Exercise(
     id="die_katze.choose_checkpoint",
-    name="choose_checkpoint",
     title="Which checkpoint to keep",
     statement=(
         "choose_checkpoint(losses list of float, patience int) -> (best, seen), two ints. best: the index of the "

@@ -70,7 +70,6 @@ def _in_turn(
 
 EXERCISE = Exercise(
     id="die_katze.plan_run",
-    name="plan_run",
     title="The plan of a run",
     statement=(
         "plan_run(tokens int, batch_tokens int, accumulate int, devices int, epochs float, warmup_ratio float) -> "

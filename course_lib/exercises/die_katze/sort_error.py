@@ -109,7 +109,6 @@ def _by_subtraction(hypothesis: Words, reference: Words) -> str:
 
 EXERCISE = Exercise(
     id="die_katze.sort_error",
-    name="sort_error",
     title="What went wrong",
     statement=(
         'sort_error(hypothesis list of words, reference list of words) -> the first that fits, of "right", "order", '

@@ -56,7 +56,6 @@ def _by_parts(steps: Tensor, total: int, warmup: int, cooldown: int, peak: float
 
 EXERCISE = Exercise(
     id="die_katze.trapezoid_schedule",
-    name="trapezoid_schedule",
     title="A warmup-stable-decay schedule",
     statement=(
         "trapezoid_schedule(steps int64 [steps], total, warmup, cooldown, peak) -> float32 [steps]: peak · min(1, "

@@ -67,7 +67,6 @@ def _adam_in_numpy(weight: Tensor, gradient: Tensor, mean: Tensor, square: Tenso
 
 EXERCISE = Exercise(
     id="encoder_decoder.adam_update",
-    name="adam_update",
     title="A step of Adam",
     statement=(
         "adam_update(weight, gradient, mean, square, step, rate) -> (weight, mean, square), all [...]: one step of "

@@ -108,7 +108,6 @@ _FED_EARLY = (("c, self", "c, lambda _: self"), ("feed_forward)", "feed_forward(
 
 EXERCISE = Exercise(
     id="encoder_decoder.decoder_block",
-    name="DecoderBlock",
     title="The decoder block",
     statement=(
         "class DecoderBlock(nn.Module): __init__(self_attention, add_and_norm_1, cross_attention, add_and_norm_2, "

@@ -105,7 +105,6 @@ def _joined_by_reduce(source: Tensor, target: Tensor, *parts: Any) -> Any:
 
 EXERCISE = Exercise(
     id="encoder_decoder.encode_and_decode",
-    name="encode_and_decode",
     title="Encoder and decoder joined",
     statement=(
         "encode_and_decode(source [batch, source], target [batch, target], embed_source, encoder, embed_target, "

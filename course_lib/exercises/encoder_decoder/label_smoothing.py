@@ -73,7 +73,6 @@ _OTHERS_DETACHED = Edited(_smoothed_by_parts, ("each * others", "each * others.d
 
 EXERCISE = Exercise(
     id="encoder_decoder.label_smoothing",
-    name="label_smoothing",
     title="Label smoothing",
     statement=(
         "label_smoothing(logits [tokens, vocab_size], targets int64 [tokens], smoothing) -> scalar: the mean "

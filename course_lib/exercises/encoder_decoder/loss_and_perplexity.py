@@ -76,7 +76,6 @@ _SENTENCES = "(picked * real).sum(dim=1) / real.sum(dim=1)"
 
 EXERCISE = Exercise(
     id="encoder_decoder.loss_and_perplexity",
-    name="loss_and_perplexity",
     title="Loss and perplexity",
     statement=(
         "loss_and_perplexity(logits [batch, tokens, vocab_size], targets int64 [batch, tokens], padded with "

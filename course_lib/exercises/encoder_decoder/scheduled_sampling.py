@@ -98,7 +98,6 @@ _CHOICE = "torch.where(drawn[:, n] < share, own, right)"
 
 EXERCISE = Exercise(
     id="encoder_decoder.scheduled_sampling",
-    name="scheduled_sampling",
     title="Scheduled sampling",
     statement=(
         "scheduled_sampling(step, state [batch, d_model], target int64 [batch, tokens], drawn [batch, tokens - 1], "

@@ -58,7 +58,6 @@ def _shifted_by_unfold(target: Tensor) -> tuple[Tensor, Tensor]:
 
 EXERCISE = Exercise(
     id="encoder_decoder.shift_right",
-    name="shift_right",
     title="Shifted right",
     statement=(
         "shift_right(target int64 [batch, tokens]) -> (read [batch, tokens - 1], targets [batch, tokens - 1]): what "

@@ -95,7 +95,6 @@ def _trained_in_double(W: Tensor, b: Tensor, batches: Batches, rate: float, clip
 
 EXERCISE = Exercise(
     id="encoder_decoder.training_loop",
-    name="training_loop",
     title="A training loop",
     statement=(
         "training_loop(W [d_model, vocab_size], b [vocab_size], batches, rate, clip) -> (W, b, losses [steps]): for "

@@ -48,7 +48,6 @@ def _rates_by_where(steps: Tensor, d_model: int, warmup: int) -> Tensor:
 
 EXERCISE = Exercise(
     id="encoder_decoder.warmup_schedule",
-    name="warmup_schedule",
     title="The warm-up schedule",
     statement=(
         "warmup_schedule(steps int64 [steps], d_model, warmup) -> float32 [steps]: the paper's learning rate, "

@@ -70,7 +70,6 @@ def _penalty_caught(hypothesis_length: int, reference_length: int) -> float:
 
 EXERCISE = Exercise(
     id="evaluation.brevity_penalty",
-    name="brevity_penalty",
     title="Brevity penalty",
     statement=(
         "brevity_penalty(hypothesis_length int, reference_length int) -> float: 1 if the hypothesis is at least as "

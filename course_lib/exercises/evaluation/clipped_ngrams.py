@@ -99,7 +99,6 @@ def _ngrams_crossed_out(hypothesis: Words, references: Sequence[Words], n: int) 
 
 EXERCISE = Exercise(
     id="evaluation.clipped_ngrams",
-    name="clipped_ngrams",
     title="Clipped n-grams",
     statement=(
         "clipped_ngrams(hypothesis, references, n) -> (matched, total), two ints. matched: how many n-grams of the "

@@ -100,7 +100,6 @@ def _bleu_of_tensors(counts: Counts, lengths: Lengths, penalty: Penalty) -> floa
 
 EXERCISE = Exercise(
     id="evaluation.corpus_bleu",
-    name="corpus_bleu",
     title="BLEU",
     statement=(
         "corpus_bleu(counts, lengths, penalty) -> float: the geometric mean of the corpus's precisions times "

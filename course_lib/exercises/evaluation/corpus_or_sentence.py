@@ -61,7 +61,6 @@ def _averages_in_torch(matched: Sequence[int], total: Sequence[int]) -> tuple[fl
 
 EXERCISE = Exercise(
     id="evaluation.corpus_or_sentence",
-    name="micro_and_macro",
     title="Corpus or sentence",
     statement=(
         "micro_and_macro(matched list of int, total list of int) -> (micro, macro), two floats: the precision of the "

@@ -78,7 +78,6 @@ def _edits_by_recursion(hypothesis: Words, reference: Words) -> Tensor:
 
 EXERCISE = Exercise(
     id="evaluation.edit_table",
-    name="edit_table",
     title="The table of edits",
     statement=(
         "edit_table(hypothesis, reference) -> int64 [len(hypothesis) + 1, len(reference) + 1]: at [i, j] the fewest "

@@ -78,7 +78,6 @@ def _pairs_both_ways(metric: Sequence[float], people: Sequence[float], tolerance
 
 EXERCISE = Exercise(
     id="evaluation.pairwise_accuracy",
-    name="pairwise_accuracy",
     title="Does it choose as people do?",
     statement=(
         "pairwise_accuracy(metric list of float, people list of numbers, tolerance float) -> float: the share of all "

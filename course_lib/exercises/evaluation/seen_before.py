@@ -84,7 +84,6 @@ def _seen_by_steps(test: Sequence[Words], training: Sequence[Words], n: int) -> 
 
 EXERCISE = Exercise(
     id="evaluation.seen_before",
-    name="seen_before",
     title="Was it in the training data?",
     statement=(
         "seen_before(test, training, n) -> list of floats, one for each test sentence: the share of its words that are "

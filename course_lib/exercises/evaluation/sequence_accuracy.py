@@ -71,7 +71,6 @@ def _sequences_refilled(predicted: Tensor, expected: Tensor, mask: Tensor) -> fl
 
 EXERCISE = Exercise(
     id="evaluation.sequence_accuracy",
-    name="sequence_accuracy",
     title="Whole sentences",
     statement=(
         "sequence_accuracy(predicted [batch, tokens], expected [batch, tokens], mask bool [batch, tokens]) -> float: "

@@ -73,7 +73,6 @@ def _rate_weighted(hypotheses: Sequence[Words], references: Sequence[Words], dis
 
 EXERCISE = Exercise(
     id="evaluation.word_error_rate",
-    name="word_error_rate",
     title="Word error rate",
     statement=(
         "word_error_rate(hypotheses, references, distance) -> float: the number of edits in the whole corpus divided "

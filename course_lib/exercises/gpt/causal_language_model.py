@@ -90,7 +90,6 @@ class _ModelByPieces(CausalLanguageModel):
 
 EXERCISE = Exercise(
     id="gpt.causal_language_model",
-    name="CausalLanguageModel",
     title="A causal language model",
     statement=(
         "class CausalLanguageModel(nn.Module): __init__(embedding, positions, blocks, norm, causal=True) stores the "

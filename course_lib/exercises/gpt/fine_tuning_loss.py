@@ -86,7 +86,6 @@ _SUM, _RETURN = "class_loss + weight * token_loss", "    return"
 
 EXERCISE = Exercise(
     id="gpt.fine_tuning_loss",
-    name="fine_tuning_loss",
     title="The loss of fine-tuning",
     statement=(
         "fine_tuning_loss(class_logits [batch, classes], labels int64 [batch], lm_logits [batch, tokens, vocab_size], "

@@ -98,7 +98,6 @@ def _called(**others: str) -> Edited:
 
 EXERCISE = Exercise(
     id="gpt.from_gpt2",
-    name="from_gpt2",
     title="GPT-2's weights",
     statement=(
         "from_gpt2(tensors, a dict from GPT-2's names to tensors) -> dict from the names in CausalLanguageModel to "

@@ -72,7 +72,6 @@ def _writing_in_place(model: Model, prompt: Tensor, max_new_tokens: int, context
 
 EXERCISE = Exercise(
     id="gpt.generate",
-    name="generate",
     title="Writing",
     statement=(
         "generate(model, prompt int64 [tokens], max_new_tokens, context_length) -> int64 [tokens + max_new_tokens]: "

@@ -64,7 +64,6 @@ _COPY, _OTHER, _SIZE, _RETURN = "ids.clone()", "(ids[position] + 1) % vocab_size
 
 EXERCISE = Exercise(
     id="gpt.influence",
-    name="influence",
     title="A test for leaks",
     statement=(
         "influence(model, ids int64 [tokens], vocab_size) -> [tokens, tokens]: in row i and column j, the largest "

@@ -30,7 +30,6 @@ def _prediction_in_place(honest: Tensor) -> Tensor:
 
 EXERCISE = Exercise(
     id="gpt.loss_without_mask",
-    name="loss_without_mask",
     title="Predict: the loss without a mask",
     statement=(
         "loss_without_mask(honest [..., tokens]) -> [..., tokens]: the lowest loss that a model without a mask can "

@@ -38,7 +38,6 @@ _STATES_DETACHED, _ROWS_DETACHED = ("states @", "states.detach() @"), (_ROWS, "e
 
 EXERCISE = Exercise(
     id="gpt.tied_logits",
-    name="tied_logits",
     title="Tied logits",
     statement=(
         "tied_logits(states [..., d_model], embedding [vocab_size, d_model]) -> [..., vocab_size]: the score of each "

@@ -59,7 +59,6 @@ def _by_unfolding(stream: Tensor, starts: Tensor, context_length: int) -> tuple[
 
 EXERCISE = Exercise(
     id="gpt.training_windows",
-    name="training_windows",
     title="Training windows",
     statement=(
         "training_windows(stream int64 [tokens], starts int64 [batch], context_length int) -> (inputs, targets), a "

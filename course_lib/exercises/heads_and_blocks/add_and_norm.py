@@ -83,7 +83,6 @@ class _JoinedByStages(heads_and_blocks.AddAndNorm):
 
 EXERCISE = Exercise(
     id="heads_and_blocks.add_and_norm",
-    name="AddAndNorm",
     title="Add and norm",
     statement=(
         "class AddAndNorm(nn.Module): __init__(norm, dropout, norm_first) keeps the parts; forward(x [..., d_model], "

@@ -68,7 +68,6 @@ def _counted_head_by_head(d_model: int, heads: int, d_ff: int) -> dict[str, int]
 
 EXERCISE = Exercise(
     id="heads_and_blocks.count_parameters",
-    name="block_parameters",
     title="Counting parameters",
     statement=(
         "block_parameters(d_model, heads, d_ff) -> dict of int: how many parameters an encoder block has in its "

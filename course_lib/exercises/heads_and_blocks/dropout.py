@@ -67,7 +67,6 @@ def _dropout_in_place(x: Tensor, kept: Tensor, p: float, training: bool) -> Tens
 
 EXERCISE = Exercise(
     id="heads_and_blocks.dropout",
-    name="dropout",
     title="Dropout",
     statement=(
         "dropout(x [...], kept bool [...], p, training) -> [...]: in training, 0 where kept is False and x / (1 - p) "

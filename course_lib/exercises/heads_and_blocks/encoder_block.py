@@ -97,7 +97,6 @@ _slips = partial(slips, _BlockLineByLine)
 
 EXERCISE = Exercise(
     id="heads_and_blocks.encoder_block",
-    name="EncoderBlock",
     title="The encoder block",
     statement=(
         "class EncoderBlock(nn.Module): __init__(self_attention, add_and_norm_1, feed_forward, add_and_norm_2) keeps "

@@ -90,7 +90,6 @@ class _FedInDouble(_FeedForward):
 
 EXERCISE = Exercise(
     id="heads_and_blocks.feed_forward",
-    name="FeedForward",
     title="The feed-forward network",
     statement=(
         "class FeedForward(nn.Module): __init__(d_model, d_ff, activation=F.relu) creates the linear layers W_1 and "

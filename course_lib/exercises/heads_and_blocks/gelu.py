@@ -62,7 +62,6 @@ def _number_by_number(x: Tensor, approximate: bool = False) -> Tensor:
 
 EXERCISE = Exercise(
     id="heads_and_blocks.gelu",
-    name="gelu",
     title="GELU",
     statement=(
         "gelu(x [...], approximate=False) -> [...]: each number times the probability that a standard normal variable "

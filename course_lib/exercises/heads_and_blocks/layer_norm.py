@@ -90,7 +90,6 @@ class _NormBySquares(heads_and_blocks.LayerNorm):
 
 EXERCISE = Exercise(
     id="heads_and_blocks.layer_norm",
-    name="LayerNorm",
     title="Layer norm",
     statement=(
         "class LayerNorm(nn.Module): __init__(d_model, epsilon) creates the parameters weight and bias, [d_model]; "

@@ -114,7 +114,6 @@ class _HeadByHead(heads_and_blocks.MultiHeadAttention):
 
 EXERCISE = Exercise(
     id="heads_and_blocks.multi_head_attention",
-    name="MultiHeadAttention",
     title="Multi-head attention",
     statement=(
         "class MultiHeadAttention(nn.Module): __init__(d_model, heads, bias=True) creates the linear layers W_q, W_k, "

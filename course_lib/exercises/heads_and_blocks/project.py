@@ -53,7 +53,6 @@ def _project_keys_and_values_at_once(x: Tensor, memory: Tensor, W_q: Tensor, W_k
 
 EXERCISE = Exercise(
     id="heads_and_blocks.project",
-    name="project",
     title="Queries, keys, values",
     statement=(
         "project(x [..., queries, d_model], memory [..., keys, d_model], W_q [d_model, d_key], W_k [d_model, d_key], "

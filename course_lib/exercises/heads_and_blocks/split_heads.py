@@ -56,7 +56,6 @@ def _split_by_unfolding(x: Tensor, heads: int) -> Tensor:
 
 EXERCISE = Exercise(
     id="heads_and_blocks.split_heads",
-    name="split_heads",
     title="Splitting into heads",
     statement=(
         "split_heads(x [batch, tokens, d_model], heads) -> [batch, heads, tokens, d_head], where d_head is d_model // "

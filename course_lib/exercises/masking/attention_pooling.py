@@ -92,7 +92,6 @@ def _pooling_by_matrices(x: Tensor, mask: Tensor, query: Tensor) -> Tensor:
 
 EXERCISE = Exercise(
     id="masking.attention_pooling",
-    name="AttentionPooling",
     title="Attention pooling",
     statement=(
         "class AttentionPooling(nn.Module): __init__(d_model) makes the parameter `query` [d_model]; forward(x [batch, "

@@ -47,7 +47,6 @@ def _causal_by_comparison(length: int) -> Tensor:
 
 EXERCISE = Exercise(
     id="masking.causal_mask",
-    name="causal_mask",
     title="Causal mask",
     statement=(
         "causal_mask(length, device=None) -> bool [length, length], on that device: True where query i (row) may "

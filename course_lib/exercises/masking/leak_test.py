@@ -84,7 +84,6 @@ def _pair_by_pair(model: Model, x: Tensor) -> Tensor:
 
 EXERCISE = Exercise(
     id="masking.leak_test",
-    name="leak_test",
     title="The leak test",
     statement=(
         "leak_test(model, x [tokens, d_model]) -> bool [tokens, tokens]: True at [i, j] where the output of token i "

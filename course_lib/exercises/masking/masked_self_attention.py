@@ -78,7 +78,6 @@ def _self_attention_multiplied(x: Tensor, mask: Tensor) -> Tensor:
 
 EXERCISE = Exercise(
     id="masking.masked_self_attention",
-    name="masked_self_attention",
     title="Masked self-attention",
     statement=(
         "masked_self_attention(x [..., tokens, d_model], mask bool [..., tokens, tokens] or broadcasts to it) -> [..., "

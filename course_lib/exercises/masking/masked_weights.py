@@ -89,7 +89,6 @@ def _masked_by_exp(scaled: Tensor, mask: Tensor) -> Tensor:
 
 EXERCISE = Exercise(
     id="masking.masked_weights",
-    name="masked_weights",
     title="Masked weights",
     statement=(
         "masked_weights(scaled [..., queries, keys], mask bool, same shape or broadcasts to it) -> [..., queries, "

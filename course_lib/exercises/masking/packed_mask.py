@@ -71,7 +71,6 @@ def _by_ends_in_between(ids: Tensor, end: int) -> Tensor:
 
 EXERCISE = Exercise(
     id="masking.packed_mask",
-    name="packed_mask",
     title="Documents in one row",
     statement=(
         "packed_mask(ids int64 [batch, tokens], end) -> bool [batch, tokens, tokens], on the device of ids: True where "

@@ -62,7 +62,6 @@ def _padding_by_padding(lengths: Tensor, max_length: int) -> Tensor:
 
 EXERCISE = Exercise(
     id="masking.padding_mask",
-    name="padding_mask",
     title="Padding mask",
     statement=(
         "padding_mask(lengths int64 [batch], max_length) -> bool [batch, max_length]: True at the first lengths[b] "

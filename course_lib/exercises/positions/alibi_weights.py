@@ -72,7 +72,6 @@ def _alibi_by_keys(scaled: Tensor) -> Tensor:
 
 EXERCISE = Exercise(
     id="positions.alibi_weights",
-    name="alibi_weights",
     title="Distance as a penalty",
     statement=(
         "alibi_weights(scaled [..., heads, tokens, tokens]) -> [..., heads, tokens, tokens]: the causal softmax of the "

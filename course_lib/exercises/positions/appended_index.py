@@ -45,7 +45,6 @@ def _appended_by_loop(x: Tensor) -> Tensor:
 
 EXERCISE = Exercise(
     id="positions.appended_index",
-    name="appended_index",
     title="A number for each position",
     statement=(
         "appended_index(x [..., tokens, d_model]) -> [..., tokens, d_model + 1]: each token's vector with its "

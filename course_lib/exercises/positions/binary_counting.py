@@ -68,7 +68,6 @@ def _binary_by_repeating(length: int, bits: int) -> Tensor:
 
 EXERCISE = Exercise(
     id="positions.binary_counting",
-    name="binary_counting",
     title="Counting in binary",
     statement=(
         "binary_counting(length, bits, device=None) -> float32 [length, bits], on that device: row pos is the number "

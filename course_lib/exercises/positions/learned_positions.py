@@ -91,7 +91,6 @@ class _LearnedWithARefusal(nn.Module):
 
 EXERCISE = Exercise(
     id="positions.learned_positions",
-    name="LearnedPositions",
     title="Learned positions",
     statement=(
         "class LearnedPositions(d_model, context_length) with the parameter encoding [context_length, d_model]; its "

@@ -86,7 +86,6 @@ def _shuffled_back(model: Model, x: Tensor, order: Tensor) -> Tensor:
 
 EXERCISE = Exercise(
     id="positions.order_matters",
-    name="order_matters",
     title="Does order matter?",
     statement=(
         "order_matters(model, x [batch, tokens, d_model], order int64 [tokens]) -> bool [batch, tokens]: True where "

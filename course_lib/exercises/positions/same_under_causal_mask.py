@@ -78,7 +78,6 @@ def _same_by_attention(order: Tensor) -> Tensor:
 
 EXERCISE = Exercise(
     id="positions.same_under_causal_mask",
-    name="same_under_causal_mask",
     title="Predict: shuffled under a mask",
     statement=(
         "same_under_causal_mask(order int64 [tokens]) -> bool [tokens]: True where the token at this position of a "

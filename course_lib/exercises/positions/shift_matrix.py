@@ -62,7 +62,6 @@ def _shift_by_exponential(shift: int, d_model: int) -> Tensor:
 
 EXERCISE = Exercise(
     id="positions.shift_matrix",
-    name="shift_matrix",
     title="The shift matrix",
     statement=(
         "shift_matrix(shift, d_model, device=None) -> float32 [d_model, d_model], on that device: the M with "

@@ -69,7 +69,6 @@ def _sinusoidal_by_turning(length: int, d_model: int) -> Tensor:
 
 EXERCISE = Exercise(
     id="positions.sinusoidal_encoding",
-    name="sinusoidal_encoding",
     title="Sinusoids",
     statement=(
         "sinusoidal_encoding(length, d_model, device=None) -> float32 [length, d_model], on that device, d_model even: "

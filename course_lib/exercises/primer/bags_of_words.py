@@ -54,7 +54,6 @@ def _by_loops(ids: Tensor, vocab_size: int) -> Tensor:
 
 EXERCISE = Exercise(
     id="primer.bags_of_words",
-    name="bags_of_words",
     title="A bag for every sentence",
     statement=(
         "bags_of_words(ids int [sentences, words], vocab_size int) -> int [sentences, vocab_size]: how often each id "

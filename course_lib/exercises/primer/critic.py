@@ -84,7 +84,6 @@ def _critic(forward: Callable[[nn.Linear, nn.Linear, Tensor], Tensor]) -> type[n
 
 EXERCISE = Exercise(
     id="primer.critic",
-    name="Critic",
     title="A critic of two layers",
     statement=(
         "class Critic(nn.Module): __init__(vocab_size, d_hidden, classes) makes the linear layers `hidden` and "

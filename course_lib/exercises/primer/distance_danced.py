@@ -48,7 +48,6 @@ def _by_loops(positions: Tensor) -> Tensor:
 
 EXERCISE = Exercise(
     id="primer.distance_danced",
-    name="distance_danced",
     title="How far each cat has danced",
     statement=(
         "distance_danced(positions [cats, beats, 2]) -> [cats]: for each cat, the total length of its steps from beat "

@@ -28,7 +28,6 @@ def _by_loop(x: Tensor) -> Tensor:
 
 EXERCISE = Exercise(
     id="primer.last_words",
-    name="last_words",
     title="The last word of each sentence",
     statement="last_words(x [sentences, words, d_model]) -> [sentences, d_model]: each sentence's last vector.",
     points=1,

@@ -50,7 +50,6 @@ def _one_by_one(w: Tensor, x: Tensor, y: Tensor) -> Tensor:
 
 EXERCISE = Exercise(
     id="primer.loss_gradient",
-    name="loss_gradient",
     title="Which way is up",
     statement=(
         "loss_gradient(w [features], x [examples, features], y [examples]) -> [features]: the gradient at w of the "

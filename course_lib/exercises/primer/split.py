@@ -69,7 +69,6 @@ def _by_torch(x: Tensor, labels: Tensor, order: Tensor, tested: int) -> Sides:
 
 EXERCISE = Exercise(
     id="primer.split",
-    name="split",
     title="What is kept for the test",
     statement=(
         "split(x [examples, features], labels int [examples], order int [examples], tested int) -> (x_training, "

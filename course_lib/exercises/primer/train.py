@@ -88,7 +88,6 @@ def _adam_by_hand(weight: Tensor, bias: Tensor, x: Tensor, labels: Tensor, rate:
 
 EXERCISE = Exercise(
     id="primer.train",
-    name="train",
     title="A training loop",
     statement=(
         "train(weight [classes, features], bias [classes], x [examples, features], labels int [examples], rate, steps) "

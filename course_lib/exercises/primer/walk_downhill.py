@@ -58,7 +58,6 @@ def _recursively(gradient: Gradient, start: Tensor, rate: float, steps: int) -> 
 
 EXERCISE = Exercise(
     id="primer.walk_downhill",
-    name="walk_downhill",
     title="Step by step downhill",
     statement=(
         "walk_downhill(gradient, start [features], rate, steps) -> [steps + 1, features]: the path of gradient "

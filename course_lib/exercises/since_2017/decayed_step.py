@@ -57,7 +57,6 @@ def _by_shrinking(weights: Sequence[Tensor], updates: Sequence[Tensor], rate: fl
 
 EXERCISE = Exercise(
     id="since_2017.decayed_step",
-    name="decayed_step",
     title="A step with decay",
     statement=(
         "decayed_step(weights, updates, rate, decay) -> list: weight - rate · (update + decay · weight) for each "

@@ -85,7 +85,6 @@ def _grouped_by_dimension(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) 
 
 EXERCISE = Exercise(
     id="since_2017.grouped_query",
-    name="grouped_query_attention",
     title="Heads that share their keys",
     statement=(
         "grouped_query_attention(q [batch, heads, queries, d_head], k and v [batch, groups, keys, d_head], mask bool "

@@ -69,7 +69,6 @@ def _by_layers(
 
 EXERCISE = Exercise(
     id="since_2017.llama_parameters",
-    name="llama_parameters",
     title="The parameters of Llama",
     statement=(
         "llama_parameters(vocab_size, d_model, layers, heads, key_value_heads, d_ff, tied) -> int: the number of "

@@ -89,7 +89,6 @@ class _ByRank(since_2017.LoRA):
 
 EXERCISE = Exercise(
     id="since_2017.lora_layer",
-    name="LoRA",
     title="Learning beside a frozen weight",
     statement=(
         "class LoRA(nn.Module): __init__(weight [d_out, d_in], rank, alpha) stores the frozen weight, which is not a "

@@ -78,7 +78,6 @@ def _by_singular_values(gradient: Tensor, coefficients: tuple[float, float, floa
 
 EXERCISE = Exercise(
     id="since_2017.orthogonalised",
-    name="orthogonalised",
     title="A step of equal size in every direction",
     statement=(
         "orthogonalised(gradient [rows, columns], coefficients (a, b, c), steps) -> [rows, columns]: the gradient "

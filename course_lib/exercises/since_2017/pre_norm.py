@@ -77,7 +77,6 @@ def _as_a_sum(x: Tensor, sublayers: Sequence[Layer], norms: Sequence[Layer], fin
 
 EXERCISE = Exercise(
     id="since_2017.pre_norm",
-    name="pre_norm",
     title="Pre-norm, and the norm at its end",
     statement=(
         "pre_norm(x [..., tokens, d_model], sublayers, norms, final_norm) -> [..., tokens, d_model]: x + "

@@ -98,7 +98,6 @@ def _by_log_sums(
 
 EXERCISE = Exercise(
     id="since_2017.read_block",
-    name="read_block",
     title="A softmax block by block",
     statement=(
         "read_block(largest [..., queries], total [..., queries], out [..., queries, d_head], scores [..., queries, "

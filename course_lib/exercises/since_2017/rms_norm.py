@@ -55,7 +55,6 @@ def _norm_by_token(x: Tensor, gamma: Tensor, epsilon: float) -> Tensor:
 
 EXERCISE = Exercise(
     id="since_2017.rms_norm",
-    name="rms_norm",
     title="RMSNorm",
     statement=(
         "rms_norm(x [..., d_model], gamma [d_model], epsilon) -> [..., d_model]: gamma x / √(mean(x²) + epsilon) for "

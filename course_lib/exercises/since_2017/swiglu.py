@@ -55,7 +55,6 @@ def _gated_in_one_projection(x: Tensor, W_1: Tensor, V: Tensor, W_2: Tensor) -> 
 
 EXERCISE = Exercise(
     id="since_2017.swiglu",
-    name="swiglu",
     title="A gate",
     statement=(
         "swiglu(x [..., d_model], W_1 [d_model, d_ff], V [d_model, d_ff], W_2 [d_ff, d_model]) -> [..., d_model]: "

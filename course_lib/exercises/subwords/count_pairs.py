@@ -57,7 +57,6 @@ def _count_with_a_counter(words: dict[Pieces, int]) -> dict[Merge, int]:
 
 EXERCISE = Exercise(
     id="subwords.count_pairs",
-    name="count_pairs",
     title="Counting pairs",
     statement=(
         "count_pairs(words: dict from tokens, a tuple of str, to the word's count) -> dict from pairs (left, right) to "

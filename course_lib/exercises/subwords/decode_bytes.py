@@ -104,7 +104,6 @@ def _decode_by_first_bytes(tokens: list[str], letters: list[str]) -> list[str]:
 
 EXERCISE = Exercise(
     id="subwords.decode_bytes",
-    name="decode_bytes",
     title="Decoding, while a model is still writing",
     statement=(
         "decode_bytes(tokens: list of str, letters: list of 256 str) -> list of str: the text that each token "

@@ -115,7 +115,6 @@ def _encode_alone(words: list[str], merges: list[Merge], letters: list[str], joi
 
 EXERCISE = Exercise(
     id="subwords.encode_bytes",
-    name="encode_bytes",
     title="Bytes instead of characters",
     statement=(
         "encode_bytes(words: list of str, merges: list of pairs in the order in which they were learned, letters: list "

@@ -115,7 +115,6 @@ def _learn_with_own_steps(words: _Words, ids: _Ids, merges: int, count: _Count, 
 
 EXERCISE = Exercise(
     id="subwords.learn_merges",
-    name="learn_merges",
     title="Learning the merges",
     statement=(
         "learn_merges(words, ids, merges, count, choose, join) -> list of pairs in the order in which they are merged. "

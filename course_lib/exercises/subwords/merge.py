@@ -64,7 +64,6 @@ def _join_by_regular_expression(tokens: Pieces, pair: Merge) -> Pieces:
 
 EXERCISE = Exercise(
     id="subwords.merge",
-    name="join",
     title="Merging a pair",
     statement=(
         "join(tokens: tuple of str, pair: tuple of two str) -> tuple of str: the tokens with every occurrence of the "

@@ -73,7 +73,6 @@ def _choose_in_steps(counts: dict[Merge, int], ids: dict[str, int]) -> Merge:
 
 EXERCISE = Exercise(
     id="subwords.most_frequent_pair",
-    name="most_frequent_pair",
     title="Choosing a pair",
     statement=(
         "most_frequent_pair(counts: dict from pairs to numbers, ids: dict from tokens to ids) -> the most frequent "

@@ -40,7 +40,6 @@ def _size_by_growing(characters: int, merges: int, special: int) -> int:
 
 EXERCISE = Exercise(
     id="subwords.vocabulary_size",
-    name="vocabulary_size",
     title="Predict: how many tokens?",
     statement=(
         "vocabulary_size(characters, merges, special) -> int: the number of tokens, including characters and special "

@@ -95,7 +95,6 @@ def _bits_first_window_apart(losses: Losses, ids: list[int], text: str, context:
 
 EXERCISE = Exercise(
     id="subwords.windowed_bits",
-    name="bits_per_byte",
     title="Bits per byte of a long text",
     statement=(
         "bits_per_byte(losses, ids: list of int, text: str, context: int, stride: int) -> float: the bits that a model "

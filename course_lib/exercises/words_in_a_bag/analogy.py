@@ -71,7 +71,6 @@ def _by_distance(table: Tensor, words: list[str], a: str, b: str, c: str, count:
 
 EXERCISE = Exercise(
     id="words_in_a_bag.analogy",
-    name="analogy",
     title="Man is to king as woman is to ...",
     statement=(
         "analogy(table [vocab_size, d_model], words, a, b, c, count) -> list of `count` words: with all vectors scaled "

@@ -43,7 +43,6 @@ def _cosines_with_lists(table: Tensor, i: int) -> Tensor:
 
 EXERCISE = Exercise(
     id="words_in_a_bag.cosine",
-    name="cosine_similarities",
     title="How alike two words are",
     statement=(
         "cosine_similarities(table [vocab_size, d_model], i) -> [vocab_size]: the cosine of the angle between word i's "

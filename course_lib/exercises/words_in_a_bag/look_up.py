@@ -40,7 +40,6 @@ def _look_up_by_loop(table: Tensor, ids: Tensor) -> Tensor:
 
 EXERCISE = Exercise(
     id="words_in_a_bag.look_up",
-    name="look_up",
     title="Looking words up",
     statement=(
         "look_up(table [vocab_size, d_model], ids int [..., words]) -> [..., words, d_model]: for each word, the row "

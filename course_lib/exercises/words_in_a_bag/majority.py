@@ -66,7 +66,6 @@ def _majority_by_counting(training_labels: Tensor, test_labels: Tensor) -> Tenso
 
 EXERCISE = Exercise(
     id="words_in_a_bag.majority",
-    name="majority_accuracy",
     title="The majority baseline",
     statement=(
         "majority_accuracy(training_labels int [training], test_labels int [test]) -> []: the test accuracy of always "

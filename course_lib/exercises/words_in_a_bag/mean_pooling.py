@@ -65,7 +65,6 @@ def _mean_by_nan(x: Tensor, mask: Tensor) -> Tensor:
 
 EXERCISE = Exercise(
     id="words_in_a_bag.mean_pooling",
-    name="mean_pooling",
     title="The mean of the words",
     statement=(
         "mean_pooling(x [batch, words, d_model], mask bool [batch, words]) -> [batch, d_model]: the mean of each "

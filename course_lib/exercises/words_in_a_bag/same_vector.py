@@ -100,7 +100,6 @@ def _same_by_random_embeddings(first: str, second: str) -> bool:
 
 EXERCISE = Exercise(
     id="words_in_a_bag.same_vector",
-    name="same_vector",
     title="Predict: which sentences look alike?",
     statement=(
         "same_vector(first, second) -> bool: whether mean pooling gives two sentences (str, words separated by spaces) "

@@ -98,7 +98,6 @@ def _adam_by_hand(
 
 EXERCISE = Exercise(
     id="words_in_a_bag.train_bag",
-    name="train_bag",
     title="A bag that learns",
     statement=(
         "train_bag(parameters, ids int [examples, words], mask bool [examples, words], labels int [examples], "
