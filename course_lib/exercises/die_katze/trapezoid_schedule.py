@@ -98,6 +98,21 @@ EXERCISE = Exercise(
             "clamp(max=1), not clamp(min=1).",
             _slip((_ROOF, ".clamp(min=1)"), paired=False),
         ),
+        Misconception(
+            "product",
+            "Your answer multiplies the rising line by the falling line. Take the smaller of the two.",
+            _slip((_LOWER, "(rising.clamp(max=1) * falling.clamp(max=1))"), paired=False),
+        ),
+        Misconception(
+            "slopes_swapped",
+            "Your answer has `warmup` and `cooldown` swapped. The rise takes `warmup` steps, the decay `cooldown`.",
+            _slip(("/ warmup", "/ cooldown"), ("/ cooldown", "/ warmup"), paired=False),
+        ),
+        Misconception(
+            "by_place",
+            "Your answer uses a step's index in the tensor. Steps may come in any order: use their values.",
+            _slip(("steps.double()", "torch.arange(1, len(steps) + 1).double()"), paired=False),
+        ),
         *slips(
             _at_once,
             no_cooldown=(
@@ -109,11 +124,6 @@ EXERCISE = Exercise(
                 "Your answer takes the larger of the rising and the falling line. Take the smaller one.",
                 (_LOWER, "torch.maximum(rising, falling)"),
             ),
-        ),
-        Misconception(
-            "product",
-            "Your answer multiplies the rising line by the falling line. Take the smaller of the two.",
-            _slip((_LOWER, "(rising.clamp(max=1) * falling.clamp(max=1))"), paired=False),
         ),
         *alike(
             "Your answer is 0 at the last step, which then learns nothing. Use total + 1 - step, which is 0 only after "
@@ -132,21 +142,7 @@ EXERCISE = Exercise(
                 "Your answer decays over the whole run. Divide by `cooldown`, the number of steps in the decay.",
                 ("/ cooldown", "/ total"),
             ),
-        ),
-        Misconception(
-            "slopes_swapped",
-            "Your answer has `warmup` and `cooldown` swapped. The rise takes `warmup` steps, the decay `cooldown`.",
-            _slip(("/ warmup", "/ cooldown"), ("/ cooldown", "/ warmup"), paired=False),
-        ),
-        Misconception(
-            "peak_left_out",
-            "Your answer peaks at 1. Multiply by the peak.",
-            _slip(("peak * share", "share")),
-        ),
-        Misconception(
-            "by_place",
-            "Your answer uses a step's index in the tensor. Steps may come in any order: use their values.",
-            _slip(("steps.double()", "torch.arange(1, len(steps) + 1).double()"), paired=False),
+            peak_left_out=("Your answer peaks at 1. Multiply by the peak.", ("peak * share", "share")),
         ),
     ),
 )

@@ -10,7 +10,7 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, integer, sizes
+from course_lib.exercises.common import alike, integer, sizes, slips
 from course_lib.exercises.evaluation.shared import Words, random_sentence, split_words
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
@@ -156,12 +156,21 @@ EXERCISE = Exercise(
             first_column_of_zeros=_slip(_FIRST_COLUMN_ZERO),
             borders_of_zeros=_slip(_FIRST_ROW_ZERO, _FIRST_COLUMN_ZERO),
         ),
-        Misconception(
-            "place_by_place",
-            "Your table compares the words position by position and adds the difference in length. In such a "
-            "comparison, a single missing word makes all later words wrong. Take the smallest of the three steps in "
-            "each cell.",
-            _slip((_BEST, "table[i][j] + (hypothesis[min(i, j)] != reference[min(i, j)])"), paired=False),
+        *slips(
+            _edits_row_by_row,
+            paired=False,
+            place_by_place=(
+                "Your table compares the words position by position and adds the difference in length. In such a "
+                "comparison, a single missing word makes all later words wrong. Take the smallest of the three steps "
+                "in each cell.",
+                (_BEST, "table[i][j] + (hypothesis[min(i, j)] != reference[min(i, j)])"),
+            ),
+            words_behind=(
+                "Your table compares words one position too early: row 1, column 1 compares the last words, [-1]. Row "
+                "i belongs to hypothesis[i - 1], column j to reference[j - 1].",
+                ("enumerate(hypothesis)", "enumerate(hypothesis[-1:] + hypothesis[:-1])"),
+                ("enumerate(reference)", "enumerate(reference[-1:] + reference[:-1])"),
+            ),
         ),
         Misconception(
             "transposed",
@@ -181,16 +190,6 @@ EXERCISE = Exercise(
             lists=_slip((_MADE, "table")),
             floats=_slip((_MADE, f"{_MADE}.float()")),
             distance_only=_slip((_MADE, "table[-1][-1]")),
-        ),
-        Misconception(
-            "words_behind",
-            "Your table compares words one position too early: row 1, column 1 compares the last words, [-1]. Row i "
-            "belongs to hypothesis[i - 1], column j to reference[j - 1].",
-            _slip(
-                ("enumerate(hypothesis)", "enumerate(hypothesis[-1:] + hypothesis[:-1])"),
-                ("enumerate(reference)", "enumerate(reference[-1:] + reference[:-1])"),
-                paired=False,
-            ),
         ),
     ),
     forbidden=(EDITS,),

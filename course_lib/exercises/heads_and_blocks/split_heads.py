@@ -119,6 +119,20 @@ EXERCISE = Exercise(
                 "Your answer is [heads, batch, tokens, d_head]. Put the batch first.",
                 (_TURNED, "cut.permute(2, 0, 1, 3)"),
             ),
+            pieces_not_stacked=(
+                "Your answer is a tuple of parts, one per head. Stack them into one tensor: torch.stack(parts, dim=1).",
+                lambda x, heads: x.chunk(heads, dim=-1),
+            ),
+            words_split=(
+                "Your answer gives each head some of the tokens. Give every head all tokens, but only a part of each "
+                "vector: split the last dimension.",
+                lambda x, heads: x.reshape(len(x), heads, x.shape[1] // heads, x.shape[2]),
+            ),
+            whole_vectors=(
+                "Your answer gives every head the whole vector of every token. Split it: head i gets the i-th group "
+                "of d_model // heads numbers.",
+                lambda x, heads: x.unsqueeze(1).expand(-1, heads, -1, -1),
+            ),
         ),
         Misconception(
             "heads_folded_into_the_batch",
@@ -126,23 +140,6 @@ EXERCISE = Exercise(
             "dimension, after the batch.",
             _slip((_TURNED, "cut.transpose(1, 2).flatten(0, 1)")),
             alone=True,
-        ),
-        Misconception(
-            "pieces_not_stacked",
-            "Your answer is a tuple of parts, one per head. Stack them into one tensor: torch.stack(parts, dim=1).",
-            lambda x, heads: x.chunk(heads, dim=-1),
-        ),
-        Misconception(
-            "words_split",
-            "Your answer gives each head some of the tokens. Give every head all tokens, but only a part of each "
-            "vector: split the last dimension.",
-            lambda x, heads: x.reshape(len(x), heads, x.shape[1] // heads, x.shape[2]),
-        ),
-        Misconception(
-            "whole_vectors",
-            "Your answer gives every head the whole vector of every token. Split it: head i gets the i-th group of "
-            "d_model // heads numbers.",
-            lambda x, heads: x.unsqueeze(1).expand(-1, heads, -1, -1),
         ),
     ),
 )

@@ -12,7 +12,7 @@ from course_lib import positions
 from course_lib.exercises.common import ANOTHER_DEVICE, NO_DEVICE_THEN, elsewhere, integer, made_on_the_cpu, slips
 from course_lib.exercises.positions.shared import Device, wrong_exponents, wrong_speeds
 from course_lib.exercises.worked_examples import A
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint
 
 
 def _shift_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -174,14 +174,13 @@ EXERCISE = Exercise(
                 "Your matrix always shifts by one token. Multiply the angles by `shift`.",
                 ("angle = shift", "angle = 1"),
             ),
+            rows_rolled=(
+                "Your matrix moves components to other positions. Shifting tokens changes the numbers within each "
+                "pair instead: use one rotation per pair, in 2 × 2 blocks along the diagonal.",
+                lambda shift, d_model, device=None: torch.eye(d_model, device=device).roll(shift, dims=0),
+            ),
         ),
         *wrong_exponents(_turned),
-        Misconception(
-            "rows_rolled",
-            "Your matrix moves components to other positions. Shifting tokens changes the numbers within each pair "
-            "instead: use one rotation per pair, in 2 × 2 blocks along the diagonal.",
-            lambda shift, d_model, device=None: torch.eye(d_model, device=device).roll(shift, dims=0),
-        ),
         *wrong_speeds(_turned),
         made_on_the_cpu(_turned, "device"),
     ),

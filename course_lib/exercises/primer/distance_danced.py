@@ -135,16 +135,15 @@ EXERCISE = Exercise(
                 "to the second.",
                 (_BEATS, "torch.cat([positions[:, :1], later - earlier], dim=1)"),
             ),
+            between_the_cats=(
+                "Your answer subtracts one cat from the next (dim=0). Subtract one beat from the next: dim=1.",
+                lambda positions: positions.diff(dim=0).norm(dim=-1).sum(dim=0),
+            ),
         ),
         Misconception(
             "root_at_the_end",
             "Your answer adds up all the squares and then takes one root. Take the root for each step, then sum.",
             _slip((_LENGTHS, "steps.square().sum(dim=-1)"), (_TOTAL, "lengths.sum(dim=1).sqrt()"), paired=False),
-        ),
-        Misconception(
-            "between_the_cats",
-            "Your answer subtracts one cat from the next (dim=0). Subtract one beat from the next: dim=1.",
-            lambda positions: positions.diff(dim=0).norm(dim=-1).sum(dim=0),
         ),
     ),
 )

@@ -140,20 +140,19 @@ EXERCISE = Exercise(
                     *(x[order[:tested]], labels[order[:tested]]),
                 ),
             ),
+            shuffled_after_the_cut=(
+                "Your answer cuts before it shuffles, so the last examples are always the test set. Shuffle first, "
+                "then cut.",
+                lambda x, labels, order, tested: (
+                    *(x[order[order < len(x) - tested]], labels[order[order < len(x) - tested]]),
+                    *(x[order[order >= len(x) - tested]], labels[order[order >= len(x) - tested]]),
+                ),
+            ),
         ),
         Misconception(
             "tested_for_training",
             "Your answer trains on `tested` examples and tests on the rest. `tested` is the size of the test set.",
             _slip(("len(x) - tested", "tested"), paired=False),
-        ),
-        Misconception(
-            "shuffled_after_the_cut",
-            "Your answer cuts before it shuffles, so the last examples are always the test set. Shuffle first, then "
-            "cut.",
-            lambda x, labels, order, tested: (
-                *(x[order[order < len(x) - tested]], labels[order[order < len(x) - tested]]),
-                *(x[order[order >= len(x) - tested]], labels[order[order >= len(x) - tested]]),
-            ),
         ),
     ),
 )

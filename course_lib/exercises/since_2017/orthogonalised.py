@@ -152,6 +152,10 @@ EXERCISE = Exercise(
                 (_SQUARE, "x.T @ x"),
             ),
             not_transposed=("Your answer multiplies X by itself. Use X X^T.", (_SQUARE, "x @ x")),
+            from_the_gradient=(
+                "Your answer uses the original gradient in every step. Each step continues from the last X.",
+                (_STEP, "a * gradient / size + change @ x"),
+            ),
         ),
         *slips(
             _newton_schulz,
@@ -160,17 +164,11 @@ EXERCISE = Exercise(
                 ("range(steps)", "range(min(steps, 1))"),
             ),
             always_five=("Your answer always takes five steps. Take `steps`.", ("range(steps)", "range(5)")),
-        ),
-        Misconception(
-            "from_the_gradient",
-            "Your answer uses the original gradient in every step. Each step continues from the last X.",
-            _slip((_STEP, "a * gradient / size + change @ x"), paired=False),
-        ),
-        Misconception(
-            "size_given_back",
-            "Your answer multiplies by the norm at the end. Leave that out: the learning rate sets the size of the "
-            "step.",
-            _slip(("return x", "return x * size")),
+            size_given_back=(
+                "Your answer multiplies by the norm at the end. Leave that out: the learning rate sets the size of "
+                "the step.",
+                ("return x", "return x * size"),
+            ),
         ),
         Misconception(
             "tall_not_turned_back",
