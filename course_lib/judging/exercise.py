@@ -263,7 +263,7 @@ class Exercise:
         name: what the student must define; by default what the reference is called.
         title: a few words for headings and reports.
         statement: one line that says what to write, with shapes.
-        points: the most that can be earned; the sum of `parts`.
+        points: the most that can be earned; where there are `parts`, by default their sum.
         minutes: how long a typical student needs.
         difficulty: how hard it is, from 1 to 5; 0 where nobody has said.
         importance: how much later lessons, and the field, depend on it, from 1 to 5; 0 where nobody has said.
@@ -292,7 +292,6 @@ class Exercise:
     id: str
     title: str
     statement: str
-    points: int
     minutes: int
     section: str
     source: str
@@ -301,6 +300,7 @@ class Exercise:
     misconceptions: tuple[Misconception, ...]
     correct: tuple[Callable[..., Value], ...]
     name: str = ""
+    points: int = 0
     hints: tuple[Hint, ...] = ()
     steps: tuple[str, ...] = ()
     parts: Mapping[str, int] = field(default_factory=dict)
@@ -321,6 +321,8 @@ class Exercise:
         object.__setattr__(self, "name", self.name or self.reference.__name__)
         if not self.parts:
             object.__setattr__(self, "parts", {CORE: self.points})
+        elif not self.points:
+            object.__setattr__(self, "points", sum(self.parts.values()))
         for points in (self.points, *self.parts.values()):
             if type(points) is not int or points < 1:
                 raise ValueError(f"{self.id}: points are whole numbers of at least 1, not {points!r}")

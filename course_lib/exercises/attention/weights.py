@@ -64,7 +64,6 @@ EXERCISE = Exercise(
         "query's weights sum to 1 over the keys; written with exp, and correct for scores in the hundreds and for rows "
         "whose scores are far apart."
     ),
-    points=3,
     minutes=12,
     difficulty=3,
     importance=5,

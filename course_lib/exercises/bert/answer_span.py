@@ -91,7 +91,6 @@ EXERCISE = Exercise(
         "the largest sum of scores, logits[:, 0, first] + logits[:, 1, last]. If max_tokens is given, a span has at "
         "most that many tokens. The largest sum is finite and unique."
     ),
-    points=4,
     minutes=18,
     difficulty=4,
     importance=4,

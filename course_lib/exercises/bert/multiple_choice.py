@@ -81,7 +81,6 @@ EXERCISE = Exercise(
         "choice_probabilities(score, ids, segments, mask), tensors [batch, choices, tokens] -> [batch, choices]: the "
         "probability of each choice. score(ids, segments, mask) takes tensors [rows, tokens] and returns [rows]."
     ),
-    points=3,
     minutes=12,
     difficulty=3,
     importance=2,

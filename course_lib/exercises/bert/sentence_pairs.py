@@ -118,7 +118,6 @@ EXERCISE = Exercise(
         "neighbors in a text. Where the chance is below 0.5, the second is the real one, otherwise the other "
         "sentence. The label is 0 if it follows the first, otherwise 1."
     ),
-    points=3,
     minutes=12,
     difficulty=2,
     importance=2,

@@ -115,7 +115,6 @@ EXERCISE = Exercise(
         "[batch, pieces, d_model], starts [batch, tokens]) -> [batch, tokens, classes]: each word's scores, from the "
         "state of its first piece. Where `starts` is 0 there is no word, and the scores are [CLS]'s or 0."
     ),
-    points=3,
     minutes=12,
     difficulty=2,
     importance=4,

@@ -87,7 +87,6 @@ EXERCISE = Exercise(
         "W_v [d_model, d_head]) -> (out [..., new, d_head], keys, values): causal self-attention of the new tokens. "
         "Their keys and values are appended to the cached ones."
     ),
-    points=4,
     minutes=20,
     difficulty=3,
     importance=5,

@@ -139,7 +139,6 @@ EXERCISE = Exercise(
         "beam_search(step, start_id, end_id, beams, max_new_tokens) -> int64 [new]: the most probable sentence that "
         "the search finds. At every step it keeps the `beams` best, finished sentences included."
     ),
-    points=6,
     minutes=35,
     difficulty=5,
     importance=5,

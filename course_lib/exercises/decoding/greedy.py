@@ -98,7 +98,6 @@ EXERCISE = Exercise(
         "that is <e> or there are max_new_tokens tokens (at least 1). Return the new tokens without <s>, with <e> if "
         "produced."
     ),
-    points=3,
     minutes=15,
     difficulty=2,
     importance=5,

@@ -90,7 +90,6 @@ EXERCISE = Exercise(
         "nucleus(probabilities [..., vocab_size], p) -> [..., vocab_size]: keep the fewest most probable tokens whose "
         "probabilities sum to at least p, divided by their sum; all others are 0."
     ),
-    points=3,
     minutes=18,
     difficulty=3,
     importance=4,

@@ -113,7 +113,6 @@ EXERCISE = Exercise(
         "chances [drafted]) -> (kept, an int; the distribution [vocab_size] of the next token): keep drafted tokens "
         "while chance < p / q. At the first that fails, draw the next token from max(0, p - q), divided by its sum."
     ),
-    points=4,
     minutes=20,
     difficulty=4,
     importance=4,

@@ -55,7 +55,6 @@ EXERCISE = Exercise(
         "top_k(probabilities [..., vocab_size], k) -> [..., vocab_size]: keep the k most probable tokens, divided by "
         "their sum; all others are 0. If k is larger than the vocabulary, keep all tokens."
     ),
-    points=3,
     minutes=10,
     difficulty=2,
     importance=4,

@@ -66,7 +66,6 @@ EXERCISE = Exercise(
         "accumulated_loss(means float [batches], targets int64 [batches]) -> []: the mean loss over all targets of "
         "all batches, from each batch's mean and its number of targets. Batches without targets don't count."
     ),
-    points=3,
     minutes=10,
     difficulty=3,
     importance=5,

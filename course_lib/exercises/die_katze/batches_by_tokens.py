@@ -89,7 +89,6 @@ EXERCISE = Exercise(
         "batches_by_tokens(lengths list of (source, target), max_tokens int) -> list of lists of indices: the pairs "
         "sorted by source, target and index, split into batches of at most max_tokens, padding included."
     ),
-    points=4,
     minutes=20,
     difficulty=4,
     importance=4,

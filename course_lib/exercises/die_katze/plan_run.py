@@ -75,7 +75,6 @@ EXERCISE = Exercise(
         "plan_run(tokens int, batch_tokens int, accumulate int, devices int, epochs float, warmup_ratio float) -> "
         "(tokens_per_step, steps, warmup), three ints. Steps are rounded up; warm-up is rounded down, but at least 1."
     ),
-    points=3,
     minutes=10,
     difficulty=2,
     importance=3,

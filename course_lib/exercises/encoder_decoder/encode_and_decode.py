@@ -111,7 +111,6 @@ EXERCISE = Exercise(
         "decoder, output) -> logits [batch, target, vocab_size]: with masks [batch, queries, keys] on the ids' device, "
         "blocks called in order, and the last encoder block's output as every decoder block's memory."
     ),
-    points=4,
     parts={CORE: 3, ANOTHER_DEVICE: 1},
     minutes=20,
     difficulty=4,

@@ -79,7 +79,6 @@ EXERCISE = Exercise(
         "cross-entropy, in nats, with the target 1 - smoothing at the right token and the rest shared equally by all "
         "*other* tokens, with gradients."
     ),
-    points=3,
     parts={CORE: 2, FAR_APART: 1},
     minutes=15,
     difficulty=3,

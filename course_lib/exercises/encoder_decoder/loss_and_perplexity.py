@@ -81,7 +81,6 @@ EXERCISE = Exercise(
         "loss_and_perplexity(logits [batch, tokens, vocab_size], targets int64 [batch, tokens], padded with "
         "PADDING_ID) -> (the mean negative log-likelihood over all tokens, in nats; its exp), two scalar tensors."
     ),
-    points=3,
     parts={CORE: 2, UNLIKELY: 1},
     minutes=15,
     difficulty=2,

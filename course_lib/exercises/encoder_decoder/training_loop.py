@@ -101,7 +101,6 @@ EXERCISE = Exercise(
         "each batch (x [tokens, d_model], targets [tokens]) the mean NLL of x W + b, its gradients, clipped together "
         "to the norm `clip`, and a step of gradient descent; all three in the dtype of W."
     ),
-    points=4,
     parts={CORE: 3, DOUBLE: 1},
     minutes=20,
     difficulty=3,

@@ -75,7 +75,6 @@ EXERCISE = Exercise(
         "brevity_penalty(hypothesis_length int, reference_length int) -> float: 1 if the hypothesis is at least as "
         "long as the reference, exp(1 - reference_length / hypothesis_length) if it is shorter, 0 if it has no words."
     ),
-    points=2,
     minutes=8,
     difficulty=1,
     importance=3,

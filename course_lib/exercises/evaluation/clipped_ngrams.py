@@ -105,7 +105,6 @@ EXERCISE = Exercise(
         "hypothesis are in a reference, each counted at most as often as in the reference that has it most often. "
         "total: how many n-grams the hypothesis has."
     ),
-    points=4,
     minutes=20,
     difficulty=3,
     importance=5,

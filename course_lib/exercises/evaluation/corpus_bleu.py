@@ -105,7 +105,6 @@ EXERCISE = Exercise(
         "corpus_bleu(counts, lengths, penalty) -> float: the geometric mean of the corpus's precisions times "
         "penalty(total length of the hypotheses, total length of the closest references); 0 if any precision is 0."
     ),
-    points=4,
     minutes=20,
     difficulty=3,
     importance=5,

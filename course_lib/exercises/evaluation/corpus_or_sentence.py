@@ -66,7 +66,6 @@ EXERCISE = Exercise(
         "micro_and_macro(matched list of int, total list of int) -> (micro, macro), two floats: the precision of the "
         "summed counts, and the mean of the sentences' precisions. A division by 0 gives 0."
     ),
-    points=2,
     minutes=8,
     difficulty=2,
     importance=4,

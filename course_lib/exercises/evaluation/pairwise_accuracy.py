@@ -84,7 +84,6 @@ EXERCISE = Exercise(
         "pairs in which both prefer the same one, or both prefer neither. The metric prefers neither if its two "
         "scores are at most `tolerance` apart."
     ),
-    points=4,
     minutes=20,
     difficulty=3,
     importance=4,

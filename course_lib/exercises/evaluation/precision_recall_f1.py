@@ -120,7 +120,6 @@ EXERCISE = Exercise(
         "label_scores(predicted, expected, mask bool, all [...], label int) -> (precision, recall, f1), three floats: "
         "the scores of that label where the mask is True; 0 / 0 gives 0."
     ),
-    points=3,
     minutes=12,
     difficulty=2,
     importance=5,

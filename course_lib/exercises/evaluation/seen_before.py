@@ -89,7 +89,6 @@ EXERCISE = Exercise(
         "seen_before(test, training, n) -> list of floats, one for each test sentence: the share of its words that are "
         "in a run of n words that a training sentence also has."
     ),
-    points=4,
     minutes=20,
     difficulty=3,
     importance=4,

@@ -96,7 +96,6 @@ EXERCISE = Exercise(
         "modules; forward(ids int64 [batch, tokens]) -> logits [batch, tokens, vocab_size]: embedding, positions, "
         "blocks with a causal mask, norm, tied output."
     ),
-    points=5,
     minutes=25,
     difficulty=4,
     importance=5,

@@ -104,7 +104,6 @@ EXERCISE = Exercise(
         "tensors. Matrices of linear layers, [in, out] in GPT-2, are transposed; c_attn is W_q, W_k and W_v side by "
         "side; attn.bias, attn.masked_bias and lm_head.weight are left out; names may begin with transformer."
     ),
-    points=4,
     minutes=20,
     difficulty=4,
     importance=4,

@@ -78,7 +78,6 @@ EXERCISE = Exercise(
         "the prompt, followed by max_new_tokens tokens, each the most probable one. model(ids [batch, tokens]) gives "
         "logits [batch, tokens, vocab_size] and reads at most `context_length` tokens: the last ones."
     ),
-    points=3,
     minutes=15,
     difficulty=3,
     importance=5,

@@ -89,7 +89,6 @@ EXERCISE = Exercise(
         "sublayer) -> [..., d_model]: norm(x + dropout(sublayer(x))), or with norm_first x + "
         "dropout(sublayer(norm(x))); with gradients."
     ),
-    points=3,
     minutes=10,
     difficulty=2,
     importance=5,

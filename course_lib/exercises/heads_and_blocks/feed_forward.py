@@ -95,7 +95,6 @@ EXERCISE = Exercise(
         "class FeedForward(nn.Module): __init__(d_model, d_ff, activation=F.relu) creates the linear layers W_1 and "
         "W_2; forward(x [..., d_model]) -> [..., d_model] is activation(x W_1 + b_1) W_2 + b_2, with gradients."
     ),
-    points=3,
     minutes=12,
     difficulty=2,
     importance=5,

@@ -67,7 +67,6 @@ EXERCISE = Exercise(
         "gelu(x [...], approximate=False) -> [...]: each number times the probability that a standard normal variable "
         "is below it; with approximate=True, 0.5 x (1 + tanh(√(2/π) (x + 0.044715 x³))), as in GPT-2; with gradients."
     ),
-    points=3,
     minutes=12,
     difficulty=2,
     importance=4,

@@ -96,7 +96,6 @@ EXERCISE = Exercise(
         "forward(x [..., d_model]) -> [..., d_model]: each token's vector as weight (x - mean) / √(variance + "
         "epsilon) + bias, where the variance divides by d_model; with gradients."
     ),
-    points=3,
     minutes=12,
     difficulty=2,
     importance=5,

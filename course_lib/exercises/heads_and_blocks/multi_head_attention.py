@@ -120,7 +120,6 @@ EXERCISE = Exercise(
         "W_v and W_o; forward(x [batch, queries, d_model], memory [batch, keys, d_model], mask bool [batch, queries, "
         "keys] or None) -> [batch, queries, d_model]: concat(head_1, ..., head_h) W_o."
     ),
-    points=6,
     minutes=25,
     difficulty=4,
     importance=5,

@@ -98,7 +98,6 @@ EXERCISE = Exercise(
         "tokens, d_model], mask bool [batch, tokens]) -> [batch, d_model] is scaled dot-product attention from that "
         "one query to the tokens, with padding masked out wherever it is, with gradients."
     ),
-    points=4,
     minutes=20,
     difficulty=4,
     importance=3,

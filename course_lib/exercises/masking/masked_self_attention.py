@@ -84,7 +84,6 @@ EXERCISE = Exercise(
         "tokens, d_model]: scaled dot-product attention with q = k = v = x under the mask, for scores in the thousands "
         "too, with gradients."
     ),
-    points=3,
     minutes=10,
     difficulty=3,
     importance=5,

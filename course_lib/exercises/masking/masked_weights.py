@@ -95,7 +95,6 @@ EXERCISE = Exercise(
         "keys]: the softmax over the keys that each query may attend to, and 0 at the other keys; a row that allows no "
         "key is all 0; for scores between -5000 and 5000; with gradients, which are 0 and not NaN in such rows."
     ),
-    points=4,
     minutes=15,
     difficulty=3,
     importance=5,

@@ -77,7 +77,6 @@ EXERCISE = Exercise(
         "the key is in the query's own document and not after the query; the id `end` closes a document and belongs "
         "to it."
     ),
-    points=4,
     minutes=20,
     difficulty=4,
     importance=4,

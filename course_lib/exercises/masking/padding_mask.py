@@ -67,7 +67,6 @@ EXERCISE = Exercise(
         "padding_mask(lengths int64 [batch], max_length) -> bool [batch, max_length]: True at the first lengths[b] "
         "positions of row b, its tokens, and False at the padding after them; on the device of lengths."
     ),
-    points=2,
     minutes=8,
     difficulty=2,
     importance=5,

@@ -78,7 +78,6 @@ EXERCISE = Exercise(
         "scores, each lowered by slope times the distance from query (row) back to key (column); the slope of head h, "
         "counting from 1, is 2^(-8h / heads); on the device of scaled, with gradients."
     ),
-    points=4,
     minutes=20,
     difficulty=4,
     importance=3,

@@ -50,7 +50,6 @@ EXERCISE = Exercise(
         "appended_index(x [..., tokens, d_model]) -> [..., tokens, d_model + 1]: each token's vector with its "
         "position, counting from 0, appended as one more number; with the dtype and device of x."
     ),
-    points=2,
     minutes=8,
     difficulty=1,
     importance=2,

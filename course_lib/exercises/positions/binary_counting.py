@@ -73,7 +73,6 @@ EXERCISE = Exercise(
         "binary_counting(length, bits, device=None) -> float32 [length, bits], on that device: row pos is the number "
         "pos in binary, as 0.0 and 1.0, lowest bit first."
     ),
-    points=2,
     minutes=10,
     difficulty=2,
     importance=2,

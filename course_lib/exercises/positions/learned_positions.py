@@ -97,7 +97,6 @@ EXERCISE = Exercise(
         "forward(x [..., tokens, d_model]) -> [..., tokens, d_model] adds row pos of encoding to the token at position "
         "pos, and raises a ValueError if there are more tokens than rows."
     ),
-    points=3,
     minutes=12,
     difficulty=2,
     importance=4,

@@ -68,7 +68,6 @@ EXERCISE = Exercise(
         "encoding[pos + shift] = M encoding[pos] for every position pos of the sinusoidal encoding; shift may be "
         "negative."
     ),
-    points=4,
     minutes=20,
     difficulty=5,
     importance=3,

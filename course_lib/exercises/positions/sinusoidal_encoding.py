@@ -74,7 +74,6 @@ EXERCISE = Exercise(
         "sinusoidal_encoding(length, d_model, device=None) -> float32 [length, d_model], on that device, d_model even: "
         "sin(pos / 10000^(2i / d_model)) at [pos, 2i], and the cosine of the same angle at [pos, 2i + 1]."
     ),
-    points=3,
     minutes=15,
     difficulty=3,
     importance=5,

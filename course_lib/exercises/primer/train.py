@@ -94,7 +94,6 @@ EXERCISE = Exercise(
         "-> (weight, bias, losses [steps]): a linear layer after `steps` steps of Adam on the mean cross-entropy of "
         "all examples, and the loss before each step, all in the dtype of x."
     ),
-    points=3,
     parts={CORE: 2, DOUBLE: 1},
     minutes=12,
     difficulty=3,

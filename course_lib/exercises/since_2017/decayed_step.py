@@ -62,7 +62,6 @@ EXERCISE = Exercise(
         "decayed_step(weights, updates, rate, decay) -> list: weight - rate · (update + decay · weight) for each "
         "matrix, and weight - rate · update for each vector. Vectors don't decay."
     ),
-    points=2,
     minutes=8,
     difficulty=2,
     importance=4,

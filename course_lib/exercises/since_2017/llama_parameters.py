@@ -74,7 +74,6 @@ EXERCISE = Exercise(
         "llama_parameters(vocab_size, d_model, layers, heads, key_value_heads, d_ff, tied) -> int: the number of "
         "parameters of a Llama of this size."
     ),
-    points=3,
     minutes=15,
     difficulty=3,
     importance=3,

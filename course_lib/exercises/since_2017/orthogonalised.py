@@ -83,7 +83,6 @@ EXERCISE = Exercise(
         "orthogonalised(gradient [rows, columns], coefficients (a, b, c), steps) -> [rows, columns]: the gradient "
         "divided by its Frobenius norm, then `steps` times X <- a X + b (X X^T) X + c (X X^T)^2 X."
     ),
-    points=3,
     minutes=15,
     difficulty=3,
     importance=3,

@@ -104,7 +104,6 @@ EXERCISE = Exercise(
         "keys], values [..., keys, d_head]) -> largest, total and out after this block: the largest score so far, Σ "
         "exp(score - largest), and Σ exp(score - largest) value."
     ),
-    points=4,
     minutes=25,
     difficulty=5,
     importance=4,

@@ -83,7 +83,6 @@ EXERCISE = Exercise(
         "of neighboring numbers of each token by position · base^(-2i / d_head), counter-clockwise; gradients must "
         "flow."
     ),
-    points=4,
     minutes=20,
     difficulty=4,
     importance=5,

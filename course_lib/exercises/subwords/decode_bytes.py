@@ -110,7 +110,6 @@ EXERCISE = Exercise(
         "completes, and at the end the remainder. A character is complete at its last byte; bytes that are not UTF-8 "
         "become �."
     ),
-    points=3,
     minutes=15,
     difficulty=3,
     importance=3,

@@ -121,7 +121,6 @@ EXERCISE = Exercise(
         "Count the pairs of `words`, choose one, give the merged token the next id, merge the pair everywhere, and "
         "repeat, at most `merges` times, until no pairs are left. A token that already has an id keeps it."
     ),
-    points=4,
     minutes=20,
     difficulty=3,
     importance=5,

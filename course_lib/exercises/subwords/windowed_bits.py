@@ -101,7 +101,6 @@ EXERCISE = Exercise(
         "needs per byte (in UTF-8) of a text. Windows of at most `context` tokens begin at 0, stride, 2 stride, ...; "
         "each token but the first counts once, in the first window that predicts it."
     ),
-    points=3,
     minutes=15,
     difficulty=4,
     importance=4,

@@ -70,7 +70,6 @@ EXERCISE = Exercise(
         "mean_pooling(x [batch, words, d_model], mask bool [batch, words]) -> [batch, d_model]: the mean of each "
         "sentence's words, where the mask is True; zeros for a sentence without words."
     ),
-    points=4,
     minutes=15,
     difficulty=3,
     importance=5,

@@ -104,7 +104,6 @@ EXERCISE = Exercise(
         "orders int [epochs, examples], batch_size, rate) -> (parameters, losses [epochs]): the table, weight and bias "
         "after all epochs of Adam in mini-batches, each epoch in its own order, and each epoch's mean loss."
     ),
-    points=4,
     parts={CORE: 3, DOUBLE: 1},
     minutes=25,
     difficulty=4,
