@@ -179,12 +179,12 @@ EXERCISE = Exercise(
                 "Your answer is the KL divergence. Return the cross-entropy, -Σ q ln p, without the target's entropy.",
                 ("-(target * log_p)", 'F.kl_div(log_p, target, reduction="none")'),
             ),
-        ),
-        *slips(
-            _smoothed_by_parts,
             softmax_by_hand=(
                 "Your answer takes exp of raw logits, which overflows to infinity. Use log_softmax, which never does.",
-                ("logits.log_softmax(dim=-1)", "logits - logits.exp().sum(dim=-1, keepdim=True).log()"),
+                Edited(
+                    _smoothed_by_parts,
+                    ("logits.log_softmax(dim=-1)", "logits - logits.exp().sum(dim=-1, keepdim=True).log()"),
+                ),
             ),
         ),
         log_of_softmax(_smoothed_by_parts),

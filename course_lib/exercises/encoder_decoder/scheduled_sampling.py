@@ -175,12 +175,9 @@ EXERCISE = Exercise(
                 "Your answer starts with the target's second token. Start with the first, <s>: target[:, 0].",
                 ("target[:, 0]", "target[:, min(1, len(target[0]) - 1)]"),
             ),
-        ),
-        *_slips(
-            paired=False,
             tokens_returned=(
                 "Your answer returns tokens. Return the logits of every step: the loss needs them.",
-                ("append(logits)", "append(logits.argmax(dim=-1))"),
+                _slip_alone(("append(logits)", "append(logits.argmax(dim=-1))")),
             ),
         ),
         *alike(
