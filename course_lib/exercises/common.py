@@ -32,11 +32,6 @@ def collect(*modules: ModuleType, withheld: tuple[str, ...]) -> tuple[Exercise, 
     return tuple(replace(module.EXERCISE, withheld=withheld) for module in modules)
 
 
-def as_it_is(x: Tensor) -> Tensor:
-    """Return the value unchanged, where a mistake would change it."""
-    return x
-
-
 @dataclass(frozen=True)
 class Kind:
     """A kind of input that an answer must handle, and how to draw one.
