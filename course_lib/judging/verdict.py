@@ -227,17 +227,24 @@ class Verdict:
 
     def text(self) -> str:
         """The verdict for a terminal; in its plain form where it cannot be drawn."""
-        return render.drawn(render.verdict_text, self)[0]
+        return self._text[0]
 
     def html(self) -> str:
         """The verdict as a self-contained piece of HTML, legible on light and dark pages; plain as `text` may be."""
-        return render.drawn(render.verdict_html, self)[0]
+        return self._html[0]
 
     @property
     def drawing_failed(self) -> str:
         """The error in drawing the verdict, for the instructor; empty if nothing did."""
-        told = (render.drawn(draw, self)[1] for draw in (render.verdict_text, render.verdict_html))
-        return next(filter(None, told), "")
+        return self._text[1] or self._html[1]
+
+    @cached_property
+    def _text(self) -> tuple[str, str]:
+        return render.drawn(render.verdict_text, self)
+
+    @cached_property
+    def _html(self) -> tuple[str, str]:
+        return render.drawn(render.verdict_html, self)
 
     def record(self) -> dict[str, Any]:
         """The verdict as plain JSON data, without the tensors."""
