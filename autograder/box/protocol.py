@@ -150,8 +150,7 @@ class Encoder:
         if not fits(tensor.shape):
             raise TooLarge(f"a tensor of the shape {tuple(tensor.shape)}")
         order = memory_order(tensor)
-        # The writer refuses tensors that share memory, so each is a copy.
-        self.tensors.append(tensor.detach().permute(order).clone(memory_format=torch.contiguous_format))
+        self.tensors.append(tensor.detach().permute(order).contiguous())
         number = len(self.tensors) - 1
         return {"tensor": number} if order == sorted(order) else {"tensor": number, "order": order}
 

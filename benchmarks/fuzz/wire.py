@@ -129,9 +129,9 @@ def _returned(random: Random, place: int) -> Any:
 
 def _frame(random: Random, message: tuple[Json, list[torch.Tensor]], number: str, spoil: bool) -> bytes:
     """A message as bytes, as it should be or with one thing wrong: its JSON, its tensors, its lengths, or any byte."""
-    header, tensors = {"id": number, **message[0]}, message[1]
-    bare = encode_frame(Frame({}, tensors), LIMITS.frame_bytes)
-    payload = bare[12 + int.from_bytes(bare[4:8], "big") :]
+    bare = encode_frame(Frame({}, message[1]), LIMITS.frame_bytes)
+    middle = 12 + int.from_bytes(bare[4:8], "big")
+    header, payload = {"id": number, **message[0], **json.loads(bare[12:middle])}, bare[middle:]
     whole = _framed(json.dumps(header).encode(), payload)
     if not spoil:
         return whole
@@ -142,7 +142,7 @@ def _frame(random: Random, message: tuple[Json, list[torch.Tensor]], number: str
             place = random.choice((4, 8))
             return whole[:place] + random.choice((0, 1, 1 << 20, (1 << 32) - 1)).to_bytes(4, "big") + whole[place + 4 :]
         case 2 | 3 if payload:
-            return _framed(json.dumps(header).encode(), _spoiled_tensors(random, payload))
+            return _with_spoiled_tensors(random, header, payload)
     changed = mutations.spoiled(random, header)
     if isinstance(changed, dict):
         changed["id"] = number
@@ -153,20 +153,18 @@ def _framed(text: bytes, payload: bytes) -> bytes:
     return struct.pack(">4sII", b"KTZ1", len(text), len(payload)) + text + payload
 
 
-def _spoiled_tensors(random: Random, blob: bytes) -> bytes:
-    """A safetensors file with another header (dtypes, shapes, offsets, names), or with other bytes."""
-    if len(blob) < 8 or random.random() < 0.4:
-        return mutations.bent(random, blob) if blob else random.randbytes(random.randint(1, 40))
-    size = int.from_bytes(blob[:8], "little")
-    header = json.loads(blob[8 : 8 + size])
-    for entry in header.values():
-        if isinstance(entry, dict) and random.random() < 0.5:
-            entry["dtype"] = random.choice(("F32", "F64", "BOOL", "I64", "F8_E4M3", "C64", "U64", "BF16", "X", "F4"))
-        if isinstance(entry, dict) and random.random() < 0.5:
-            entry["shape"] = random.choices((0, 1, 2, 1 << 20, 1 << 62, -1), k=random.randint(0, 18))
-    text = mutations.written(random, mutations.spoiled(random, header) if random.random() < 0.5 else header)
-    size = len(text) if random.random() < 0.9 else random.choice((0, 1 << 40, (1 << 64) - 1))
-    return size.to_bytes(8, "little") + text + blob[8 + int.from_bytes(blob[:8], "little") :]
+def _with_spoiled_tensors(random: Random, header: Json, payload: bytes) -> bytes:
+    """A message whose tensors have other bytes, or are said to have other dtypes and shapes."""
+    if random.random() < 0.4:
+        return _framed(json.dumps(header).encode(), mutations.bent(random, payload))
+    for described in header["tensors"]:
+        if random.random() < 0.5:
+            described[0] = random.choice(("F32", "F64", "BOOL", "I64", "F8_E4M3", "C64", "U64", "BF16", "X", "F4"))
+        if random.random() < 0.5:
+            described[1] = random.choices((0, 1, 2, 1 << 20, 1 << 62, -1), k=random.randint(0, 18))
+    if random.random() < 0.5:
+        header["tensors"] = mutations.spoiled(random, header["tensors"])
+    return _framed(mutations.written(random, header), payload)
 
 
 class _Gone(BoxHandle):

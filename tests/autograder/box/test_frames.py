@@ -3,77 +3,67 @@
 from __future__ import annotations
 
 import json
-import struct
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import torch
 
-from autograder.box import frames
 from autograder.box.frames import ProtocolError
 from tests.autograder.box.test_protocol import raw, read
 
 ROOT = Path(__file__).parents[3]
 
 
-def tensors_blob(entries: str, data: bytes = b"") -> bytes:
-    header = entries.encode()
-    return struct.pack("<Q", len(header)) + header + data
-
-
-def described(dtype: str = "F32", shape: str = "[1]", place: str = "[0,4]", more: str = "") -> str:
-    return f'{{"0":{{"dtype":"{dtype}","shape":{shape},"data_offsets":{place}{more}}}}}'
+def described(*tensors: str) -> bytes:
+    return f'{{"tensors":[{",".join(tensors)}]}}'.encode()
 
 
 @pytest.mark.parametrize(
-    "blob",
+    ("header", "payload"),
     [
-        tensors_blob(described(), bytes(5)),
-        tensors_blob(described(), bytes(3)),
-        tensors_blob(described(place="[1,5]"), bytes(5)),
-        tensors_blob(described(place="[0,4,4]"), bytes(4)),
-        tensors_blob(described(place="[4,0]"), bytes(4)),
-        tensors_blob(described(place="[0,true]"), bytes(4)),
-        tensors_blob(described(shape="[-1]"), bytes(4)),
-        tensors_blob(described(shape="[1.0]"), bytes(4)),
-        tensors_blob(described(shape='"1"'), bytes(4)),
-        tensors_blob(described(dtype="F8_E4M3", place="[0,1]"), bytes(1)),
-        tensors_blob(described(more=',"more":1'), bytes(4)),
-        tensors_blob('{"__metadata__":{"a":"b"},' + described()[1:], bytes(4)),
-        tensors_blob('{"__metadata__":{"a":"b"}}'),
-        tensors_blob('{"1":' + described()[5:], bytes(4)),
-        tensors_blob("[]"),
-        tensors_blob(described())[:9],
-        struct.pack("<Q", 1 << 63) + b"{}",
-        b"{}",
+        (described('["F32",[1]]'), bytes(5)),
+        (described('["F32",[1]]'), bytes(3)),
+        (described('["F32",[1]]', '["F32",[1]]'), bytes(4)),
+        (described('["F32",[-1]]'), bytes(4)),
+        (described('["F32",[true]]'), bytes(4)),
+        (described('["F32",[1.0]]'), bytes(4)),
+        (described('["F32","1"]'), bytes(4)),
+        (described('["F32",[1],0]'), bytes(4)),
+        (described('["F8_E4M3",[1]]'), bytes(1)),
+        (described('[["F32"],[1]]'), bytes(4)),
+        (described('{"F32":[1]}'), bytes(4)),
+        (described("7"), b""),
+        (b'{"tensors":{}}', b""),
+        (b'{"tensors":7}', b""),
+        (b"{}", bytes(4)),
     ],
     ids=repr,
 )
-def test_tensors_are_measured_before_they_are_made(blob: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(frames, "load", None)
+def test_tensors_are_measured_before_they_are_made(
+    header: bytes, payload: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch, "frombuffer", None)
     with pytest.raises(ProtocolError):
-        read(raw(b"{}", blob), limit=1 << 20)
+        read(raw(header, payload), limit=1 << 20)
 
 
-EMPTY = '"{}":{{"dtype":"F32","shape":[0],"data_offsets":[0,0]}}'
 LARGE = {
-    "a million empty tensors": "raw(b'{}', blob('{' + ','.join(EMPTY.format(n) for n in range(1_000_000)) + '}'))",
-    "metadata": "raw(b'{}', blob('{\"__metadata__\":{\"a\":\"' + 'x' * (55 << 20) + '\"}}'))",
+    "a million empty tensors": "raw(described(*['[\"F32\",[0]]'] * 600_000))",
     "millions of lists": "raw(b'{\"a\":[' + b'[],' * 2_700_000 + b'[]]}')",
     "millions of strings": "raw(b'{\"a\":[' + b'\"\",' * 2_000_000 + b'\"\"]}')",
     "deep": "raw(b'[' * (8 << 20))",
     "a text of wide characters": "raw(b'{\"a\":\"' + b'x' * (7 << 20) + '🐈'.encode() + b'\"}')",
     "many quotes": "raw(b'\"\\\\' * (2 << 20))",
-    "tensors that fill it": "raw(b'{}', save({str(n): torch.zeros(4_000_000) for n in range(4)}))",
+    "tensors that fill it": "raw(described(*['[\"F32\",[4000000]]'] * 4), bytes(64_000_000))",
 }
 MEASURED = """
 import json, os, resource, sys
-from safetensors.torch import save
 import torch
 from autograder.box.frames import ProtocolError
 from autograder.limits import Limits
-from tests.autograder.box.test_frames import EMPTY, LARGE, tensors_blob as blob
+from tests.autograder.box.test_frames import LARGE, described
 from tests.autograder.box.test_protocol import raw, read
 limit = Limits().frame_bytes
 torch.set_num_threads(1)  # it forks

@@ -9,8 +9,8 @@ from tests.dishonest.attempt import DIED, OUT_OF_MEMORY, WRONG, Attempt, in_call
 _WIRE = f"""{FORGE}
 def number():
     import gc
-    frames = [o for o in gc.get_objects() if type(o).__name__ == "Frame" and "cases" in getattr(o, "header", {{}})]
-    return frames[-1].header["id"] + ".0"
+    headers = [getattr(o, "header", {{}}) for o in gc.get_objects() if type(o).__name__ == "Frame"]
+    return [header["id"] for header in headers if "forbidden" in header][-1] + ".0"
 def report(**fields):
     right = {{"returned": True, "value": None, "gradients": [], "arguments": [None, None]}}
     right |= {{"failure": None, "raised": None, "seconds": 0.0}}
@@ -36,8 +36,8 @@ ATTEMPTS = (
         "forged_tensor",
         "Sends a tensor of NaN in place of its result.",
         """
-            from safetensors.torch import save
-            send(report(value={'tensor': 0}), save({'0': torch.full((2, 3), float('nan'))}))
+            told = {'tensors': [['F32', [2, 3]]], **report(value={'tensor': 0})}
+            send(told, torch.full((2, 3), float('nan')).numpy().tobytes())
         """,
         WRONG,
     ),
