@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import contextlib
 import dataclasses
+import functools
 import math
 import os
 import secrets
@@ -124,7 +125,7 @@ class Box:
         """
         begin = time.monotonic()
         header = {"kind": "test" if is_test else "cell", "source": source}
-        request = self._ask(header, Encoder(), "cell_seconds", allowed)
+        request = self._ask(header, "cell_seconds", allowed)
         frame = self._answer(request, Clock.of(self._now, "cell_seconds"), "cell")
         with self._protocol():
             result = decode_cell(frame.header["cell"])
@@ -144,7 +145,7 @@ class Box:
         """
         if self._sealed:
             raise ValueError("a sealed sandbox is not asked what was changed")
-        request = self._ask({"kind": "changes"}, Encoder(), "call_seconds", NO_ALLOWANCE)
+        request = self._ask({"kind": "changes"}, "call_seconds", NO_ALLOWANCE)
         frame = self._answer(request, Clock.of(self._now, "call_seconds"), "changes")
         with self._protocol():
             return decode_changes(frame.header["changes"])
@@ -175,17 +176,12 @@ class Box:
             BoxUnavailable: the fork server is gone, and the sandbox with it.
         """
         self._sealed = self._sealed or hidden
-        encoder = Encoder()
-        encoded, passed_in = [], []
-        for case in cases:
-            first = len(encoder.callbacks)
-            encoded.append(encode_case(case, encoder))
-            passed_in.append(range(first, len(encoder.callbacks)))
-        header: dict[str, Json] = {"kind": "observe", "name": name, "cases": encoded, "forbidden": list(forbidden)}
-        request = self._ask(header, encoder, "call_seconds", allowed)
+        given = _given(tuple(cases), self._limits.frame_bytes)
+        header: dict[str, Json] = {"kind": "observe", "name": name, "forbidden": list(forbidden)}
+        request = self._ask(header, "call_seconds", allowed, given.data)
         for number, case in enumerate(cases):
             begin = time.monotonic()
-            frame = self._answered_calls(f"{request}.{number}", encoder.callbacks, passed_in[number])
+            frame = self._answered_calls(f"{request}.{number}", given.callbacks, given.passed_in[number])
             with self._protocol():
                 decoder = Decoder(frame.tensors)
                 observation = decode_observation(frame.header["observation"], decoder, case)
@@ -199,8 +195,10 @@ class Box:
         with contextlib.suppress(BoxUnavailable):
             self._end()
 
-    def _ask(self, header: dict[str, Json], encoder: Encoder, limit: str, allowed: Allowance) -> str:
-        """Send a request, for which the sandbox has as many seconds as this limit says; its id."""
+    def _ask(self, header: dict[str, Json], limit: str, allowed: Allowance, more: bytes = b"") -> str:
+        """Send a request, for which the sandbox has as many seconds as this limit says, and more that it needs; its
+        id.
+        """
         if self._lost is not None:
             raise self._lost
         if self._closed:
@@ -209,7 +207,7 @@ class Box:
         self._now = allowed.applied(self._limits)
         request = secrets.token_hex(8)
         header = {"id": request, **header, "allowed": allowed.changes()}
-        data = encode_frame(Frame(header, encoder.tensors), self._limits.frame_bytes)
+        data = encode_frame(Frame(header), self._limits.frame_bytes) + more
         self._watch.begin()
         self._send(data, Clock.of(self._now, limit))
         return request
@@ -309,17 +307,21 @@ class Box:
     def _receive(self, clock: Clock) -> Frame:
         reader = FrameReader(self._limits.frame_bytes)
         with self._protocol():
-            while reader.missing:
-                self._wait(self._wire, select.POLLIN, clock)
+            is_there = False
+            while wanted := min(reader.missing, 1 << 20):
+                if not is_there:
+                    self._wait(self._wire, select.POLLIN, clock)
                 try:
-                    data = self._wire.recv(min(reader.missing, 1 << 20))
+                    data = self._wire.recv(wanted)
                 except BlockingIOError:
+                    is_there = False
                     continue
                 except OSError:
                     data = b""
                 if not data:
                     self._lose_connection()
                 reader.feed(data)
+                is_there = len(data) == wanted  # perhaps the rest is as well: no need to ask first
             return reader.frame()
 
     def _wait(self, source: socket.socket | CallbackProcess, events: int, clock: Clock) -> int:
@@ -422,6 +424,33 @@ class Box:
         starved = starved and self._watch.doing is not Doing.STOPPED  # which it did itself
         self._lost = BoxLost(outcome, reason, setting, out_of_time, starved)
         raise self._lost
+
+
+@dataclasses.dataclass(frozen=True)
+class _Given:
+    """Cases as a sandbox is given them.
+
+    Attributes:
+        data: as a frame.
+        callbacks: all that they pass in.
+        passed_in: the numbers of those that each case passes in.
+    """
+
+    data: bytes
+    callbacks: Sequence[Callback]
+    passed_in: Sequence[range]
+
+
+@functools.lru_cache(maxsize=64)  # a class is asked the same cases, or those of a few slots
+def _given(cases: tuple[Case, ...], limit: int) -> _Given:
+    encoder = Encoder()
+    encoded, passed_in = [], []
+    for case in cases:
+        first = len(encoder.callbacks)
+        encoded.append(encode_case(case, encoder))
+        passed_in.append(range(first, len(encoder.callbacks)))
+    data = encode_frame(Frame({"cases": encoded}, encoder.tensors), limit)
+    return _Given(data, encoder.callbacks, passed_in)
 
 
 def _shown(outputs: list[dict[str, Json]], limit: int) -> list[dict[str, Json]]:

@@ -16,9 +16,8 @@ import random
 import resource
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import NoReturn
 
 import numpy as np
@@ -77,7 +76,7 @@ def live_in_box(wire: int, shell: BoxShell, missing: MissingPackages, confinemen
         _prepare_shell(shell, loop, limits)
         missing.notice = shell.recorder.notice
         _send(wire, {"kind": "ready"}, limits)
-        answerer = Answerer(shell, limits, mapped, partial(_ask, wire, limits))
+        answerer = Answerer(shell, limits, mapped, wire)
         while request := _receive(wire, limits):
             for reply in answerer.answer(request):
                 _write(wire, reply)
@@ -159,11 +158,11 @@ class Answerer:
         shell: where cells run.
         limits: what they may use, unless a request allows something else.
         mapped: the address space that the libraries take, from which memory counts.
-        ask: sends a question to the grader, and waits for its answer.
+        wire: as for `live_in_box`; a request may be followed by more, and an answer may have a question.
     """
 
-    def __init__(self, shell: BoxShell, limits: Limits, mapped: int, ask: Callable[[bytes], Frame]) -> None:
-        self._ask = ask
+    def __init__(self, shell: BoxShell, limits: Limits, mapped: int, wire: int) -> None:
+        self._wire = wire
         self._shell = shell
         self._limits = limits
         self._mapped = mapped
@@ -198,8 +197,9 @@ class Answerer:
 
     def _observations(self, request: Frame, number: str) -> Iterator[bytes]:
         place = 0
-        decoder = Decoder(request.tensors, lambda *args, **kwargs: self._call(f"{number}.{place}", *args, **kwargs))
-        cases = [decode_case(data, decoder) for data in request.header["cases"]]
+        given = _heard(self._wire, self._limits)
+        decoder = Decoder(given.tensors, lambda *args, **kwargs: self._call(f"{number}.{place}", *args, **kwargs))
+        cases = [decode_case(data, decoder) for data in given.header["cases"]]
         decoder.finish()
         for place, case in enumerate(cases):
             observation, arguments = self._observe(request.header["name"], case, request.header["forbidden"])
@@ -211,7 +211,8 @@ class Answerer:
         """What a callback of the grader's returns, or the exception that it raises."""
         encoder = Encoder()
         data = encode_call(callback, args, kwargs, encoder)
-        answer = self._ask(self._encode(Frame({"id": number, "kind": "call", "call": data}, encoder.tensors)))
+        _write(self._wire, self._encode(Frame({"id": number, "kind": "call", "call": data}, encoder.tensors)))
+        answer = _heard(self._wire, self._limits)
         raised = decode_raised(answer.header["raised"])
         if raised is None:
             return Decoder(answer.tensors).value(answer.header["value"])
@@ -257,11 +258,6 @@ def _reply(number: str, observation: Observation, arguments: Sequence[Value]) ->
     encoder = Encoder()
     data = encode_observation(observation, arguments, encoder)
     return Frame({"id": number, "kind": "observation", "observation": data}, encoder.tensors)
-
-
-def _ask(wire: int, limits: Limits, question: bytes) -> Frame:
-    _write(wire, question)
-    return _heard(wire, limits)
 
 
 def _heard(wire: int, limits: Limits) -> Frame:
