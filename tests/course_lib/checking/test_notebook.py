@@ -21,11 +21,17 @@ from tests.course_lib.judging.samples import DOUBLE
 
 
 @pytest.fixture
-def shell(monkeypatch: pytest.MonkeyPatch) -> Iterator[InteractiveShell]:
-    monkeypatch.setattr(Catalogue, "find", lambda catalogue, exercise_id: DOUBLE)
-    instance = InteractiveShell.instance()
-    yield instance
+def lesson() -> Iterator[InteractiveShell]:
+    """A notebook of a lesson of the course, whose kernel has just started."""
+    yield InteractiveShell.instance()
     InteractiveShell.clear_instance()
+
+
+@pytest.fixture
+def shell(lesson: InteractiveShell, monkeypatch: pytest.MonkeyPatch) -> InteractiveShell:
+    """A notebook whose one exercise is the sample."""
+    monkeypatch.setattr(Catalogue, "find", lambda catalogue, exercise_id: DOUBLE)
+    return lesson
 
 
 def verdict_after(shell: InteractiveShell, *cells: str) -> Verdict:
@@ -34,14 +40,6 @@ def verdict_after(shell: InteractiveShell, *cells: str) -> Verdict:
     verdict = check("sample.double")
     assert verdict is not None
     return verdict
-
-
-@pytest.fixture
-def lesson(monkeypatch: pytest.MonkeyPatch) -> Iterator[InteractiveShell]:
-    """A notebook of a lesson of the course, whose kernel has just started."""
-    instance = InteractiveShell.instance()
-    yield instance
-    InteractiveShell.clear_instance()
 
 
 def test_after_a_restart_the_cells_above_are_asked_for(lesson: InteractiveShell) -> None:

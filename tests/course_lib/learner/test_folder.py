@@ -32,11 +32,6 @@ def test_then_the_working_folder_above(monkeypatch: pytest.MonkeyPatch, tmp_path
     assert learner_folder() == tmp_path / "work"
 
 
-def test_then_drive(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(folder, "DRIVE", tmp_path)
-    assert learner_folder() == tmp_path / "katze"
-
-
 def test_drive_takes_over_what_was_done_before_it_was_mounted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(platformdirs, "user_data_dir", lambda name: str(tmp_path / "home"))
     before = learner_folder()

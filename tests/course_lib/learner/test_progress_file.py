@@ -61,11 +61,6 @@ def test_a_solution_aids_only_what_was_not_passed_before(kept: ProgressFile) -> 
     assert kept.of("attention.scale").aided
 
 
-def test_another_reader_sees_what_was_kept(kept: ProgressFile) -> None:
-    kept.note_check(ID, 2, True)
-    assert ProgressFile(kept.path).of(ID).passed
-
-
 def test_damaged_lines_cost_no_others(kept: ProgressFile) -> None:
     kept.note_check(ID, 2, True)
     with kept.path.open("ab") as file:

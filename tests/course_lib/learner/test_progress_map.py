@@ -13,7 +13,7 @@ from bs4 import BeautifulSoup
 from course_lib import exercises
 from course_lib.learner.current_catalogue import current_catalogue
 from course_lib.learner.progress_file import ProgressFile
-from course_lib.learner.progress_map import lesson_progress, progress_map
+from course_lib.learner.progress_map import progress_map
 
 ROOT = Path(__file__).parents[3]
 ATTENTION = exercises.of_lesson("01_attention")
@@ -118,17 +118,6 @@ def test_the_page_links_the_notebooks_that_are_there(kept: ProgressFile, monkeyp
     assert links == ["01_attention.ipynb", "../02_masking/02_masking.ipynb"]
     assert all((here / link).resolve().is_file() for link in links)
     assert len(page("progress")) == len(exercises.LESSONS)
-
-
-def test_one_lesson_alone(kept: ProgressFile) -> None:
-    kept.note_check(ATTENTION[0].id, 2, True)
-    assert lesson_progress("01_attention", kept.read(), kept.path.parent).done == 1
-    assert lesson_progress("02_masking", kept.read(), kept.path.parent).done == 0
-
-
-def test_a_lesson_that_there_is_not(kept: ProgressFile) -> None:
-    with pytest.raises(LookupError, match="did you mean 01_attention"):
-        progress_map("1_attention", kept)
 
 
 def test_where_nothing_can_be_kept_the_map_says_so(tmp_path: Path) -> None:
