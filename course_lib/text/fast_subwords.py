@@ -114,8 +114,8 @@ class SubwordVocabulary:
         return cls(tokenizer)
 
     @classmethod
-    def train_wordpiece(cls, texts: Iterable[str], size: int, *, lowercase: bool = True) -> SubwordVocabulary:
-        """WordPiece, as BERT cuts words, learned from texts; the special tokens are `BERT_SPECIAL`.
+    def train_wordpiece(cls, texts: Iterable[str], size: int) -> SubwordVocabulary:
+        """WordPiece, as uncased BERT cuts words, learned from texts; the special tokens are `BERT_SPECIAL`.
 
         A piece that does not begin a word begins with ##. Schuster and Nakajima (2012); Devlin et al. (2019),
         section 3. (The library learns the pieces by pair counts, which Google's own training does not do.)
@@ -123,7 +123,6 @@ class SubwordVocabulary:
         Args:
             texts: what to learn from.
             size: how many pieces, the special ones and the characters included.
-            lowercase: whether to write everything in lower case and without accents.
 
         Raises:
             TypeError: one string instead of texts.
@@ -131,13 +130,13 @@ class SubwordVocabulary:
         """
         check_at_least(1, size=size)
         sentences = list(_with_words(texts))
-        tokenizer = _bert_tokenizer(None, lowercase)
+        tokenizer = _bert_tokenizer(None)
         # The library meets the pieces of one character in an order that changes from run to run, and breaks ties
         # by it. Named here as if they were special, they have fixed positions.
         first = [*BERT_SPECIAL, *_characters(tokenizer, sentences)]
         trainer = trainers.WordPieceTrainer(vocab_size=size, special_tokens=first, show_progress=False)
         tokenizer.train_from_iterator(sentences, trainer)
-        return cls(_bert_tokenizer(tokenizer.get_vocab(), lowercase))
+        return cls(_bert_tokenizer(tokenizer.get_vocab()))
 
     @classmethod
     def load_bert(cls, vocabulary: Path | str, *, lowercase: bool = True) -> SubwordVocabulary:
@@ -280,8 +279,8 @@ class SubwordVocabulary:
         check_ids(ids, len(self))
         return [str(self.tokenizer.id_to_token(i)) for i in ids]
 
-    def decode(self, ids: Sequence[int], *, stop: bool = True) -> str:
-        """The text up to the first end, without start, padding, [CLS] and [SEP]; with `stop=False`, all of it.
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text up to the first end, without start, padding, [CLS] and [SEP].
 
         An end before everything else, such as what separates two documents, is skipped.
 
@@ -289,10 +288,8 @@ class SubwordVocabulary:
             ValueError: there is no piece with one of these ids.
         """
         check_ids(ids, len(self))
-        visible = list(ids)
-        if stop:
-            ends, hidden = self._ends_and_hidden
-            visible = [i for i in before_end(ids, ends) if i not in hidden]
+        ends, hidden = self._ends_and_hidden
+        visible = [i for i in before_end(ids, ends) if i not in hidden]
         return str(self.tokenizer.decode(visible, skip_special_tokens=False))
 
     @cached_property
@@ -309,7 +306,7 @@ def _is_uncased(folder: Path) -> bool:
     return not path.is_file() or bool(read_json(path).get("do_lower_case", True))
 
 
-def _bert_tokenizer(ids: dict[str, int] | None, lowercase: bool) -> Tokenizer:
+def _bert_tokenizer(ids: dict[str, int] | None, lowercase: bool = True) -> Tokenizer:
     """BERT's way to cut words, with these pieces, or with none yet."""
     model = models.WordPiece(unk_token="[UNK]") if ids is None else models.WordPiece(ids, unk_token="[UNK]")
     tokenizer = Tokenizer(model)
