@@ -15,11 +15,9 @@ from course_lib.attention import (
     attention_gradients,
     attention_weights,
     contextual_embedding,
-    dot_product_scores,
     dot_product_variance,
     scaled_dot_product_attention,
     softmax_jacobian,
-    weighted_values,
 )
 
 # Worked example A, die Katze (S2): two queries from the target, three keys that are also the values.
@@ -32,11 +30,6 @@ def rounded(values: list[list[float]], actual: Tensor, digits: int = 4) -> None:
     assert_close(actual, torch.tensor(values, dtype=actual.dtype), atol=0.5 * 10**-digits + 1e-6, rtol=0)
 
 
-def cut_off(actual: Tensor, digits: int) -> Tensor:
-    """The values as a calculator with too few digits shows them: the rest is dropped, not rounded."""
-    return torch.trunc(actual * 10**digits) / 10**digits
-
-
 class TestWorkedExampleA:
     def test_right_numbers(self) -> None:
         steps = attention(Q, K, V)
@@ -45,24 +38,6 @@ class TestWorkedExampleA:
         assert steps.masked is steps.scaled
         rounded([[0.9971, 0.0029, 0.0000], [0.0, 0.0, 1.0]], steps.alpha)
         rounded([[-2.0015, -3.9898], [4.5000, 2.5000]], steps.out)
-
-    def test_printed_scaled_divides_by_the_number_of_keys(self) -> None:
-        number_of_keys = K.shape[0]
-        rounded([[4.0, 1.25, -3.5833], [-6.6667, -3.8333, 8.5]], dot_product_scores(Q, K) / number_of_keys)
-
-    def test_printed_alpha_and_out_follow_from_that(self) -> None:
-        alpha = torch.softmax(dot_product_scores(Q, K) / 3, dim=-1)
-        rounded([[0.94, 0.06, 0.00]], alpha[:1], digits=2)
-        assert_close(cut_off(alpha[1], 2), torch.tensor([0.00, 0.00, 0.99]))
-        assert alpha[1, 2].item() == pytest.approx(0.999995, abs=1e-6)
-        out = weighted_values(alpha, V)
-        rounded([[-2.0269, -3.7867]], out[:1])
-        assert_close(cut_off(out, 2), torch.tensor([[-2.02, -3.78], [4.49, 2.49]]))
-
-    def test_the_codes_softmax_of_unscaled_scores_prints_neither(self) -> None:
-        out = weighted_values(torch.softmax(dot_product_scores(Q, K), dim=-1), V)
-        assert not torch.allclose(out, attention(Q, K, V).out, atol=1e-3)
-        assert not torch.allclose(cut_off(out, 2), torch.tensor([[-2.02, -3.78], [4.49, 2.49]]))
 
 
 class TestSteps:

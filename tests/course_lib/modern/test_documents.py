@@ -33,10 +33,6 @@ def test_a_token_attends_to_those_before_it_in_its_text() -> None:
                 assert mask[row, query, key] == (own == other and key <= query)
 
 
-def test_one_text_is_an_ordinary_causal_row() -> None:
-    assert torch.equal(document_mask(document_positions(DOCUMENTS))[2], torch.ones(9, 9, dtype=torch.bool).tril())
-
-
 @pytest.mark.parametrize("config", [LEARNED, ROTARY], ids=["learned", "rotary"])
 def test_each_text_is_read_as_if_it_stood_alone(config: GPTConfig) -> None:
     gpt = GPT(config).eval()

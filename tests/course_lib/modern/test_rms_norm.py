@@ -16,16 +16,6 @@ def test_it_is_what_torch_computes() -> None:
     assert_close(rms_norm(x, gamma, 1e-3), norm(x))
 
 
-def test_by_hand() -> None:
-    x = torch.tensor([3.0, 4.0])  # whose mean square is 12.5
-    assert_close(rms_norm(x, torch.tensor([1.0, 2.0]), 0.0), torch.tensor([3.0, 8.0]) / 12.5**0.5)
-
-
-def test_neither_mean_nor_shift_is_taken_away() -> None:
-    x = torch.full((4,), 7.0)
-    assert_close(rms_norm(x, torch.ones(4), 0.0), torch.ones(4))
-
-
 def test_half_precision_does_not_overflow() -> None:
     x = torch.full((8,), 300.0, dtype=torch.float16)  # 300² is beyond fp16
     out = rms_norm(x, torch.ones(8, dtype=torch.float16))

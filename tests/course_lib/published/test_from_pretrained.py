@@ -153,11 +153,6 @@ class TestLoading:
             again = model.from_pretrained(tmp_path, device="meta")
             assert {tensor.device.type for tensor in (*again.parameters(), *again.buffers())} == {"meta"}
 
-    @pytest.mark.parametrize("dtype", [torch.long, torch.bool, torch.complex64, torch.float8_e5m2])
-    def test_in_a_dtype_that_nothing_is_computed_in(self, dtype: torch.dtype, tmp_path: Path) -> None:
-        with pytest.raises(ValueError, match=f"dtype must be one of torch.float32, .*, not {dtype}"):
-            GPT.from_pretrained(tmp_path, dtype=dtype)
-
     def test_another_architecture(self, tmp_path: Path) -> None:
         gpt2(tmp_path)
         with pytest.raises(

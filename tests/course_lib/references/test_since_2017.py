@@ -44,16 +44,6 @@ def test_turned_by_place_is_the_librarys_rotation() -> None:
     assert_close(turned_by_place(q, positions, 500.0), turned)
 
 
-def test_a_score_of_turned_vectors_knows_only_the_distance() -> None:
-    q, k = torch.randn(2, 1, 16)
-    scores = [
-        turned_by_place(q, torch.tensor([position]), 1e4) @ turned_by_place(k, torch.tensor([position - 3]), 1e4).T
-        for position in (3, 50, 400)
-    ]
-    assert_close(scores[0], scores[1], rtol=1e-4, atol=1e-4)
-    assert_close(scores[0], scores[2], rtol=1e-4, atol=1e-4)
-
-
 def test_swiglu_is_the_librarys() -> None:
     network = GatedFeedForward(4, 6)
     x = torch.randn(2, 3, 4)
@@ -103,18 +93,6 @@ def test_a_llamas_parameters_are_counted(groups: int, tied: bool) -> None:
     model = GPT(config(**sizes, context_length=9, key_value_heads=groups, tied_output=tied, rotary=llama.rotary))
     found = sum(weight.numel() for weight in model.parameters())
     assert llama_parameters(50, 16, 3, 4, groups, 20, tied) == found
-
-
-@pytest.mark.parametrize(
-    ("sizes", "published"),
-    [
-        ((32_000, 4096, 32, 32, 32, 11_008, False), 6_738_415_616),
-        ((128_256, 4096, 32, 32, 8, 14_336, False), 8_030_261_248),
-        ((128_256, 2048, 16, 32, 8, 8192, True), 1_235_814_400),
-    ],
-)
-def test_published_llamas_have_so_many(sizes: tuple[int, int, int, int, int, int, bool], published: int) -> None:
-    assert llama_parameters(*sizes) == published
 
 
 def test_lora_is_the_librarys_layer() -> None:

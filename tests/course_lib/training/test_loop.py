@@ -25,7 +25,6 @@ from course_lib.training.batch_order import BatchOrder
 from course_lib.training.checkpoints import (
     CheckpointError,
     Checkpoints,
-    average_weights,
     read_checkpoint,
     write_checkpoint,
 )
@@ -88,10 +87,6 @@ class TestLearning:
         assert result.losses[0] > 2
         assert result.losses[-1] < 0.05
         assert transformer.training
-
-    def test_the_first_loss_is_the_untrained_models(self) -> None:
-        untrained = translation_loss(model(), ALL_AT_ONCE.batch(range(8))).item()
-        assert learn(model(), 1).losses[0] == pytest.approx(untrained, rel=1e-5)
 
     def test_a_language_model_learns_in_the_same_loop(self) -> None:
         torch.manual_seed(0)
@@ -181,10 +176,6 @@ class TestAccumulation:
         assert_close(with_it.state_dict(), without.state_dict(), rtol=1e-4, atol=1e-6)
         expected = evaluate(without, both, translation_loss, "cpu")
         assert evaluate(without, targetless, translation_loss, "cpu") == pytest.approx(expected)
-
-    def test_takes_up_where_a_pass_ends(self) -> None:
-        learned = learn(model(), 3, data=IN_SEVERAL, config={"accumulate": 4})
-        assert len(learned.losses) == 3
 
 
 class TestResuming:
@@ -343,13 +334,6 @@ class TestResuming:
         learn(resumed, 5, checkpoints=Checkpoints(tmp_path), resume=True)
         learn(straight, 5)
         assert_same(resumed, straight)
-
-    def test_the_last_checkpoints_are_averaged(self, tmp_path: Path) -> None:
-        checkpoints = Checkpoints(tmp_path, every=1, keep=3)
-        transformer = model()
-        learn(transformer, 5, checkpoints=checkpoints)
-        assert [path.name[5:13] for path in checkpoints.files()] == ["00000003", "00000004", "00000005"]
-        transformer.load_state_dict(average_weights(checkpoints.files()))
 
 
 def wrap(transformer: Transformer, how: str) -> Any:
