@@ -146,14 +146,12 @@ class TrainingResult:
         validations: the loss on the validation data, by step.
         tokens: how many were learned from since the training began or was resumed, padding left out.
         seconds: wall-clock time since then, validation and saving included.
-        best_step: where the validation loss was smallest; None without validation.
     """
 
     losses: list[float]
     validations: dict[int, float]
     tokens: int
     seconds: float
-    best_step: int | None
 
 
 def train(
@@ -329,7 +327,7 @@ class _Run(Generic[M, B]):
         if self.saves:
             self.saves.wait()
             self.world.wait()  # else another process could look for the last checkpoint before it is there
-        return TrainingResult(self.log.losses, self.validations, self.tokens, self.log.seconds, self._best_step())
+        return TrainingResult(self.log.losses, self.validations, self.tokens, self.log.seconds)
 
     def _take_steps(self) -> None:
         while self.step < self.config.steps and not self._is_stale():
