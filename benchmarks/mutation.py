@@ -104,30 +104,21 @@ class Explanation:
 
     function: str
     reason: str
-    changes: tuple[tuple[str, str], ...] = ()
-    exercises: tuple[str, ...] = ()
+    changes: Sequence[list[str]] = ()
+    exercises: Sequence[str] = ()
 
     def explains(self, exercise: str, function: str, mutant: Mutant) -> bool:
         """Whether this is a reason for that survivor."""
         return (
             self.function in (function, "*")
             and (not self.exercises or exercise in self.exercises)
-            and (not self.changes or (mutant.old, mutant.new) in self.changes)
+            and (not self.changes or [mutant.old, mutant.new] in self.changes)
         )
 
 
 def read_explanations(path: Path = SURVIVORS) -> list[Explanation]:
     """Those of a file: tables `[[survivors]]` with the fields of an `Explanation`."""
-    listed = tomllib.loads(path.read_text(encoding="utf-8")).get("survivors", [])
-    return [
-        Explanation(
-            entry["function"],
-            entry["reason"],
-            tuple((old, new) for old, new in entry.get("changes", [])),
-            tuple(entry.get("exercises", [])),
-        )
-        for entry in listed
-    ]
+    return [Explanation(**entry) for entry in tomllib.loads(path.read_text(encoding="utf-8"))["survivors"]]
 
 
 def run(

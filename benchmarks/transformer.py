@@ -125,10 +125,6 @@ class Times:
         return statistics.median(self.rounds)
 
     @property
-    def best(self) -> float:
-        return min(self.rounds)
-
-    @property
     def spread(self) -> float:
         """What lies between the quartiles, as a share of the median."""
         if len(self.rounds) < 2:
@@ -136,12 +132,10 @@ class Times:
         first, _, third = statistics.quantiles(self.rounds, n=4, method="inclusive")
         return (third - first) / self.median
 
-    def row(self, name: str, peer: Times | None, unit: str, *, work: float = 1.0, goal: float | None = None) -> Row:
+    def row(self, name: str, peer: Times, unit: str, *, work: float = 1.0, goal: float | None = None) -> Row:
         """How much of this work is done in a second, beside a peer."""
-        theirs = None if peer is None else work / peer.median
-        row = Row.of(name, work / self.median, theirs, unit, more=True, goal=goal)
-        spread = max(self.spread, peer.spread if peer else 0.0)
-        return row.spread_over(work / self.best, spread)
+        row = Row.of(name, work / self.median, work / peer.median, unit, more=True, goal=goal)
+        return row.spread_over(work / min(self.rounds), max(self.spread, peer.spread))
 
 
 @dataclass(frozen=True)
@@ -339,10 +333,7 @@ def language_model(name: str, sizes: Sizes) -> nn.Module:
 
 
 def stepping(
-    model: nn.Module,
-    inputs: list[Tensor],
-    expected: Tensor,
-    within: Callable[[], AbstractContextManager[object]] = nullcontext,
+    model: nn.Module, inputs: list[Tensor], expected: Tensor, within: Callable[[], AbstractContextManager[object]]
 ) -> Run:
     optimizer = torch.optim.AdamW(model.parameters(), fused=True)
 
