@@ -58,7 +58,6 @@ _slip, _slips = partial(Edited, _nucleus_by_masses), partial(slips, _nucleus_by_
 _STAYS = "before < p"
 _RETURN = "return restricted"
 _IS_BEST = "ordered == ordered[..., :1]"
-_SHIFTED = "torch.cat([before[..., :1] < p, before[..., :-1] < p], dim=-1)"
 _ARGMAX = "torch.arange(ordered.shape[-1]) <= (ordered.cumsum(-1) >= p).int().argmax(dim=-1, keepdim=True)"
 _AS_THEY_ARE = "probabilities, torch.arange(probabilities.shape[-1]).expand_as(probabilities)"
 
@@ -139,7 +138,7 @@ EXERCISE = Exercise(
         ),
         *alike(
             "Your answer keeps a token after the sum has reached p. Keep a token only if the sum before it is < p.",
-            one_too_many=_slip((_STAYS, _SHIFTED)),
+            one_too_many=_slip((_STAYS, "torch.cat([before[..., :1] < p, before[..., :-1] < p], dim=-1)")),
             one_too_many_at_p=_slip((_STAYS, "before <= p")),
         ),
         *alike(

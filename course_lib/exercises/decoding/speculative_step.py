@@ -103,7 +103,6 @@ _TEST, _REST, _DROPPED = (
     "torch.clamp(p - q, min=0)",
     "return kept, rest / rest.sum()",
 )
-_ALL = "return kept, target[kept]"
 
 EXERCISE = Exercise(
     id="decoding.speculative_step",
@@ -142,7 +141,7 @@ EXERCISE = Exercise(
             "row_before_the_last",
             "Your answer is right, except when you keep the whole draft. Then draw the next token from the last row "
             "of `target`.",
-            _slip((_ALL, "return kept, target[kept - 1]")),
+            _slip(("return kept, target[kept]", "return kept, target[kept - 1]")),
             alone=True,
         ),
         Misconception(

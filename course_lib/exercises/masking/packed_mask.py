@@ -48,9 +48,6 @@ def _packed(ids: Tensor, end: int) -> Tensor:
     return mask
 
 
-_DOCUMENT = "ends.cumsum(dim=-1) - ends.long()"
-
-
 def _by_loop(ids: Tensor, end: int) -> Tensor:
     mask = torch.zeros(*ids.shape, ids.shape[1], dtype=torch.bool, device=ids.device)
     for row, tokens in enumerate(ids.tolist()):
@@ -116,7 +113,7 @@ EXERCISE = Exercise(
             end_opens_the_next=(
                 "Your answer assigns an end to the next document. An end belongs to the document that it closes: "
                 "count only the ends before a token.",
-                (_DOCUMENT, "ends.cumsum(dim=-1)"),
+                ("ends.cumsum(dim=-1) - ends.long()", "ends.cumsum(dim=-1)"),
             ),
             counted_over_the_batch=(
                 "Your answer counts ends across the rows of the batch. Count along the tokens: dim=-1.",

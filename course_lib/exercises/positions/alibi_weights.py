@@ -42,11 +42,7 @@ def _alibi(scaled: Tensor) -> Tensor:
     return alpha
 
 
-_SLOPE, _MASKED, _BIASED = (
-    "2.0 ** (-8 * number / heads)",
-    "biased.masked_fill(distance < 0, -torch.inf)",
-    "scaled - slope[:, None, None] * distance",
-)
+_MASKED = "biased.masked_fill(distance < 0, -torch.inf)"
 
 
 def _alibi_by_loop(scaled: Tensor) -> Tensor:
@@ -130,7 +126,7 @@ EXERCISE = Exercise(
             slopes_halved=(
                 "Your slopes are 1/2, 1/4, 1/8, ... for any number of heads, which is right only for 8 heads. Use the "
                 "exponent -8h / heads.",
-                (_SLOPE, "2.0 ** (-number)"),
+                ("2.0 ** (-8 * number / heads)", "2.0 ** (-number)"),
             ),
             slopes_doubled=(
                 "Your exponent is -h / heads. Include the 8 (-8h / heads), so that the slopes go down to 2^-8.",
@@ -149,7 +145,7 @@ EXERCISE = Exercise(
             no_bias=(
                 "Your answer is the causal softmax of the scores, without the distances. Lower each score by slope "
                 "times distance.",
-                (_BIASED, "scaled"),
+                ("scaled - slope[:, None, None] * distance", "scaled"),
             ),
             past_forbidden=(
                 "Your answer forbids the past and allows the future. Rows are queries: a key is in the future if its "
