@@ -85,7 +85,7 @@ class Allowance:
 
     def applied(self, limits: Limits) -> Limits:
         """These limits, with what is allowed instead."""
-        return dataclasses.replace(limits, **self.changes()) if self != NO_ALLOWANCE else limits
+        return dataclasses.replace(limits, **self.changes())
 
 
 NO_ALLOWANCE = Allowance()

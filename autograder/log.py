@@ -26,7 +26,7 @@ from autograder.grading.answer_keys import SLOTS
 from autograder.pages.class_report import message_of
 from autograder.pages.deadlines import deadline_for_student
 from autograder.pages.terminal import colour_of, standing_in_words
-from autograder.words import count
+from autograder.words import count, score
 from course_lib.exercises.catalogue import Catalogue
 from course_lib.judging.observation import Outcome
 from course_lib.judging.verdict import AGAIN
@@ -207,7 +207,7 @@ def _print_facts(tale: Mapping[str, Any], console: Console) -> None:
     ):
         for number, line in enumerate(lines):
             grid.add_row(Text("" if number else name, "dim"), Text(_printable(line)))
-    console.print(Padding(grid, (0, 0, 0, 2), expand=False))
+    console.print(Padding.indent(grid, 2))
 
 
 def _delivered(collected: Mapping[str, Any] | None) -> list[str]:
@@ -242,7 +242,7 @@ def _print_exercise(exercise: Mapping[str, Any], run: int, every_case: bool, con
     for place in exercise["worth_a_look"]:
         _print(console, 6, (f"worth a look: {place}", "dim"))
     if exercise["answer"] and (every_case or outcome is not Outcome.PASSED):  # to be accepted by, in course.toml
-        console.print(Padding(Text(f"answer {exercise['answer']}", "dim"), (0, 0, 0, 6), expand=False), soft_wrap=True)
+        console.print(Padding.indent(Text(f"answer {exercise['answer']}", "dim"), 6), soft_wrap=True)
     _print_cases(exercise["cases"], every_case, console)
 
 
@@ -276,9 +276,7 @@ def _print_event(event: Mapping[str, Any], console: Console) -> None:
 
 
 def _points(entry: Mapping[str, Any]) -> str:
-    if entry["points"] is None:
-        return "no score"
-    return f"{entry['points']:g} of {count(entry['max_points'], 'point')}"
+    return score(entry["points"], entry["max_points"])
 
 
 def _by_hand(entry: Mapping[str, Any]) -> str:
@@ -301,7 +299,7 @@ def _print(console: Console, indent: int, *parts: tuple[str, str]) -> None:
     text = Text()
     for words, style in parts:
         text.append(_printable(words), style)
-    console.print(Padding(text, (0, 0, 0, indent), expand=False))
+    console.print(Padding.indent(text, indent))
 
 
 def _printable(words: str) -> str:

@@ -13,6 +13,11 @@ def count(number: float, unit: str) -> str:
     return f"{number:g} {unit}" if number == 1 else f"{number:g} {unit}s"
 
 
+def score(points: float | None, max_points: float) -> str:
+    """Points among those that can be had: "3 of 4 points"; "no score" where there are none."""
+    return "no score" if points is None else f"{points:g} of {count(max_points, 'point')}"
+
+
 def lasting(seconds: float) -> str:
     """A time span in its two largest units: "1 day 3 hours", "25 minutes", "40 seconds"."""
     left, parts = max(1, int(seconds)), list[str]()

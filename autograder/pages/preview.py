@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.padding import Padding
 
-from autograder.words import count, some
+from autograder.words import count, score, some
 
 NOTHING_WRITTEN = "a dry run: nothing was written"
 
@@ -23,7 +23,7 @@ def print_preview(preview: Mapping[str, Any], console: Console) -> None:
     """
 
     def say(indent: int, line: str) -> None:
-        console.print(Padding(line, (0, 0, 0, indent), expand=False))
+        console.print(Padding.indent(line, indent))
 
     tasks = preview["to_grade"]
     say(
@@ -41,11 +41,7 @@ def print_preview(preview: Mapping[str, Any], console: Console) -> None:
         say(0, f"to be counted anew, {decided}")
     alike: dict[str, list[str]] = {}
     for one in preview["counted_anew"]:
-        alike.setdefault(f"{_worth(**one['before'])} -> {_worth(**one['after'])}", []).append(one["student"])
+        alike.setdefault(f"{score(**one['before'])} -> {score(**one['after'])}", []).append(one["student"])
     for change, names in sorted(alike.items(), key=lambda one: -len(one[1])):
         say(2, f"{change}: {some(names)}")
     say(0, NOTHING_WRITTEN)
-
-
-def _worth(points: float | None, max_points: float) -> str:
-    return "no score" if points is None else f"{points:g} of {count(max_points, 'point')}"

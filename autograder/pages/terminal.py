@@ -118,7 +118,7 @@ def _print_table(lesson: str, submissions: list[Record], console: Console) -> No
             console.print(Text("\n").join(lines))
         else:
             console.print(Text(row.rstrip()))
-            console.print(Padding(Text("\n").join(outcomes), (0, 0, 0, 4), expand=False))
+            console.print(Padding.indent(Text("\n").join(outcomes), 4))
     console.print()
 
 
@@ -145,11 +145,9 @@ def _print_changes(again: Mapping[str, Grading], console: Console) -> None:
     for (why, changes), names in sorted(alike.items(), key=lambda group: -len(group[1])):
         who = ", ".join(names) if len(names) <= MOST_NAMES else count(len(names), "student")
         reason = "; ".join(why) if len(reasons) > 1 else ""
-        console.print(
-            Padding(Text.assemble((who, "bold"), "  " * bool(reason), (reason, "dim")), (0, 0, 0, 2), expand=False)
-        )
+        console.print(Padding.indent(Text.assemble((who, "bold"), "  " * bool(reason), (reason, "dim")), 2))
         for change in changes:
-            console.print(Padding(Text(_changed(change)), (0, 0, 0, 6), expand=False))
+            console.print(Padding.indent(Text(_changed(change)), 6))
 
 
 def _changed(change: Change) -> str:
@@ -250,4 +248,4 @@ def print_exercises(records: list[dict[str, Any]], console: Console) -> None:
             units = {"points": "point", "minutes": "minute", "misconceptions": "known mistake"}
             facts = ", ".join(count(record[name], unit) for name, unit in units.items())
             console.print(Text.assemble((f"  {record['id']}", "cyan"), (f"  {facts}", "dim")))
-            console.print(Padding(Text(record["statement"]), (0, 0, 0, 6), expand=False))
+            console.print(Padding.indent(Text(record["statement"]), 6))

@@ -9,7 +9,7 @@ from autograder.limits import NO_ALLOWANCE, Allowance, Limits, size
 
 def test_an_allowance_changes_what_it_names_and_nothing_else() -> None:
     limits = Limits()
-    assert NO_ALLOWANCE.applied(limits) is limits
+    assert NO_ALLOWANCE.applied(limits) == limits
     assert Allowance(call_seconds=20, memory_bytes=4 << 30).applied(limits) == Limits(
         call_seconds=20, memory_bytes=4 << 30
     )
