@@ -7,8 +7,9 @@ the floors decide what student code can reach.
 from __future__ import annotations
 
 import ast
+import functools
 import sys
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -47,21 +48,24 @@ def module_name(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imports(code: str, *, top_level: bool = False) -> Iterator[str]:
+@functools.cache
+def imports(code: str, *, top_level: bool = False) -> frozenset[str]:
     """The absolute names that code imports; `from a import b` gives "a.b", which may be a module or a name in one.
 
     With `top_level`, only what runs on import: not what stands in a function. What is for type checkers runs nowhere.
     """
+    found: set[str] = set()
     nodes: list[ast.AST] = [ast.parse(code)]
     while nodes:
         node = nodes.pop()
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, "imports are absolute, so that they can be read without their file"
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
         elif not (is_for_type_checkers(node) or (top_level and runs_later(node))):
             nodes.extend(ast.iter_child_nodes(node))
+    return frozenset(found)
 
 
 def is_for_type_checkers(node: ast.AST) -> bool:
@@ -97,6 +101,7 @@ def source(floor: str) -> str:
     return (ROOT / "course_lib" / f"{floor.replace('.', '/')}.py").read_text()
 
 
+@functools.cache
 def cells(path: Path, *, demos: bool = True) -> str:
     """The code of a lesson, its magics made plain; without `demos`, only what runs when it is graded."""
     notebook = jupytext.reads(path.read_text(), fmt="py:percent")
@@ -118,8 +123,8 @@ def withheld(lesson: str) -> set[str]:
 def test_imports_are_found_wherever_they_stand() -> None:
     code = "import a.b as c\ndef f():\n    from d import e, g\nclass H:\n    from i import j\nif 1:\n    import k\n"
     code += "if TYPE_CHECKING:\n    import l\n"
-    assert set(imports(code)) == {"a.b", "d.e", "d.g", "i.j", "k"}
-    assert set(imports(code, top_level=True)) == {"a.b", "i.j", "k"}
+    assert imports(code) == {"a.b", "d.e", "d.g", "i.j", "k"}
+    assert imports(code, top_level=True) == {"a.b", "i.j", "k"}
     names = ["course_lib.show.pictures.bars", "course_lib.text.texts.SentencePair", "course_lib.bags.look_up", "torch"]
     assert rooms(names) == {"show", "text.texts", "bags"}
 
@@ -133,7 +138,7 @@ def test_no_modules_import_each_other_in_a_circle(package: str, top_level: bool)
 
 def used(code: str, modules: Collection[str], *, top_level: bool = True) -> set[str]:
     """The modules among `modules` that code imports when it runs; of a name in one, the module."""
-    names = set(imports(code, top_level=top_level))
+    names = imports(code, top_level=top_level)
     return {name for name in names | {name.rpartition(".")[0] for name in names - set(modules)} if name in modules}
 
 
