@@ -132,7 +132,6 @@ def is_as_wide_as_the_window(page: Page) -> bool:
 @views
 def test_the_class_page(visit: Visit, class_page: Path, width: int, dark: bool) -> None:
     page = visit(class_page, width=width, dark=dark)
-    assert faults(page) == []
     assert is_as_wide_as_the_window(page)
     assert page.evaluate("document.documentElement.scrollHeight") < 5_000
     page.locator("details").evaluate_all("all => all.forEach(one => one.open = true)")
@@ -160,7 +159,6 @@ def test_on_paper_nothing_is_folded(visit: Visit, class_page: Path) -> None:
 @views
 def test_the_feedback_page(visit: Visit, feedback_page: Path, width: int, dark: bool) -> None:
     page = visit(feedback_page, width=width, dark=dark)
-    assert faults(page) == []
     assert is_as_wide_as_the_window(page)
     for folded, inside in (("Intermediate values of the right answer", "alpha"), ("Hint: The idea", "Four steps")):
         assert not page.locator(".katze-verdict details").get_by_text(inside).is_visible()

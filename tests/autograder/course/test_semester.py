@@ -13,6 +13,7 @@ from autograder.course.semester import (
     Late,
     LessonTerms,
     Semester,
+    Tolerance,
     read_semester,
 )
 from autograder.errors import BadInput
@@ -84,7 +85,7 @@ def test_everything_can_be_set(tmp_path: Path) -> None:
         full_credit=True,
         extra_credit=True,
         accept=(DIGEST, "accepted/scale.py"),
-        tolerance={"relative": 1e-3, "absolute": 1e-5},
+        tolerance=Tolerance(1e-3, 1e-5),
     )
 
 

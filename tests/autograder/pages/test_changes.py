@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from autograder.gradebook.changes.adjustments import Adjustment, adjusted
-from autograder.gradebook.record import Conditions, ExerciseRecord, HandGrade, Record
+from autograder.gradebook.record import HandGrade
 from autograder.pages.changes import remarks_on_changes
 from course_lib.judging.observation import Outcome
+from tests.autograder.records import exercise_record, record
 
-
-def record(student: str, *by_hand: HandGrade) -> Record:
-    exercise = ExerciseRecord("toy.scale", "toy-scale-check", "f", 1, "L2", Outcome.PASSED, 2.0, 2)
-    conditions = Conditions("r", "s", {}, {})
-    return Record(student, "01_toy", "d", "n", "", 1, conditions, (exercise,), by_hand=by_hand)
+SCALE = exercise_record("toy.scale", 2.0, 2, Outcome.PASSED)
 
 
 def given(points: float, shared: tuple[float, float] | None) -> HandGrade:
@@ -19,13 +16,15 @@ def given(points: float, shared: tuple[float, float] | None) -> HandGrade:
 
 
 def test_nothing_is_told_where_nothing_has_changed() -> None:
-    assert list(remarks_on_changes("01_toy", [record("ada", given(2.0, None)), record("ben")])) == []
+    results = [record("ada", "01_toy", [SCALE], by_hand=[given(2.0, None)]), record("ben", "01_toy", [SCALE])]
+    assert list(remarks_on_changes("01_toy", results)) == []
 
 
 def test_decisions_are_told_once_and_shares_with_both_numbers() -> None:
     scale, why = Adjustment(extra_credit=True, never_lower=True), Adjustment(full_credit=True)
     adjustments = {"toy.scale": scale, "toy.why": why}
-    results = [adjusted(record(name, given(3.0, (1.0, 1.0))), adjustments) for name in ("ada", "ben")]
+    graded = [record(name, "01_toy", [SCALE], by_hand=(given(3.0, (1.0, 1.0)),)) for name in ("ada", "ben")]
+    results = [adjusted(one, adjustments) for one in graded]
     assert list(remarks_on_changes("01_toy", results)) == [
         "01_toy: toy.scale: extra credit, never lower.",
         "01_toy: toy.why: full credit for everyone.",
