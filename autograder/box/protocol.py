@@ -150,7 +150,8 @@ class Encoder:
         if not fits(tensor.shape):
             raise TooLarge(f"a tensor of the shape {tuple(tensor.shape)}")
         order = memory_order(tensor)
-        self.tensors.append(tensor.detach().permute(order).contiguous())
+        # What a view has negated, as the imaginary part of a conjugate, is not so in memory until it is resolved.
+        self.tensors.append(tensor.detach().permute(order).contiguous().resolve_neg())
         number = len(self.tensors) - 1
         return {"tensor": number} if order == sorted(order) else {"tensor": number, "order": order}
 

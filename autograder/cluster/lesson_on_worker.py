@@ -45,7 +45,7 @@ class Order:
         """The order to grade a lesson."""
         course, name = assignment.course, assignment.lesson
         tolerances = {one.id: course.semester.exercise(one.id).tolerance for one in assignment.exercises}
-        terms = {exercise: ExerciseTerms(tolerance=one) for exercise, one in tolerances.items() if one is not None}
+        terms = {exercise: ExerciseTerms(tolerance=one) for exercise, one in tolerances.items() if one}
         is_own = course.exercises.folder is not None
         return cls(
             course={

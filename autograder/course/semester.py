@@ -96,19 +96,6 @@ class LessonTerms:
 
 
 @dataclass(frozen=True)
-class Tolerance:
-    """How far an answer may be from the reference; None leaves it as the exercise has it.
-
-    Attributes:
-        relative: to the reference's value.
-        absolute: in its units.
-    """
-
-    relative: float | None = None
-    absolute: float | None = None
-
-
-@dataclass(frozen=True)
 class ExerciseTerms:
     """What is set for one exercise.
 
@@ -118,7 +105,8 @@ class ExerciseTerms:
         extra_credit: its points count, and are not among those that can be had.
         never_lower: grading again takes no points away.
         accept: answers that are right whatever the check says: their digests, or files below the course's folder.
-        tolerance: how far an answer may be from the reference.
+        tolerance: how far an answer may be from the reference: "relative" to its value, "absolute" or both; empty
+            where that is left as the exercise has it.
     """
 
     drop: bool = False
@@ -126,7 +114,7 @@ class ExerciseTerms:
     extra_credit: bool = False
     never_lower: bool = False
     accept: tuple[str, ...] = ()
-    tolerance: Tolerance | None = None
+    tolerance: Mapping[str, float] = field(default_factory=dict, hash=False)
 
 
 FLAGS = ("drop", "full_credit", "extra_credit", "never_lower")
@@ -258,7 +246,7 @@ def _exercise(name: str, settings: Any, root: Path) -> ExerciseTerms:
         raise _fault(f"{where}.accept", f"must be a list of digests and files, in quotes, not {accept!r}")
     for answer in accept:
         _check_answer(f"{where}.accept", answer, root)
-    tolerance = _tolerance(f"{where}.tolerance", settings["tolerance"]) if "tolerance" in settings else None
+    tolerance = _tolerance(f"{where}.tolerance", settings["tolerance"]) if "tolerance" in settings else {}
     return ExerciseTerms(
         **{flag: settings.get(flag, False) for flag in FLAGS}, accept=tuple(accept), tolerance=tolerance
     )
@@ -274,11 +262,11 @@ def _check_answer(where: str, answer: str, root: Path) -> None:
         raise _fault(where, f"there is no file {answer!r} in the course's folder; name one, or a digest (sha256:…)")
 
 
-def _tolerance(where: str, settings: Any) -> Tolerance:
+def _tolerance(where: str, settings: Any) -> dict[str, float]:
     _check_names(where, _table(where, settings), ("relative", "absolute"), "setting")
     if not settings:
         raise _fault(where, "is empty; give relative, absolute or both")
-    return Tolerance(**{name: _number(f"{where}.{name}", value) for name, value in settings.items()})
+    return {name: _number(f"{where}.{name}", value) for name, value in settings.items()}
 
 
 # --- values

@@ -199,8 +199,8 @@ def _alone(course: Course) -> Iterator[None]:
 
 def _safe_path(path: str, taken: Mapping[str, str]) -> str:
     """A path inside a submission that can be written anywhere and read by a person."""
-    parts = [_safe_name(part) for part in path.split("/") if part not in ("", ".", "..")]
-    safe = "/".join(parts) or "file"
+    parts = [_safe_name(part) for part in path.split("/") if part not in ("", ".", "..")] or ["file"]
+    safe = "/".join(parts)
     number = 1
     while safe in taken:
         number += 1
@@ -237,13 +237,8 @@ def _write(place: Path, file: File) -> int:
 
 def _digests(folder: Path) -> dict[str, str]:
     """What is in a folder, by path; links are not followed."""
-    found: dict[str, str] = {}
-    for top, folders, files in os.walk(folder):
-        for name in files:
-            path = Path(top, name)
-            if path.is_symlink() or not path.is_file():
-                found[str(path.relative_to(folder))] = "no file"
-                continue
-            found[str(path.relative_to(folder))] = sha256_of(path)
-        found |= {str(Path(top, name).relative_to(folder)): "link" for name in folders if Path(top, name).is_symlink()}
-    return found
+    return {
+        str(path.relative_to(folder)): sha256_of(path) if path.is_file() and not path.is_symlink() else "no file"
+        for path in folder.rglob("*")
+        if path.is_symlink() or not path.is_dir()
+    }

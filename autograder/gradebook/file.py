@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import functools
 import os
 import re
 import shutil
 import sqlite3
 from collections.abc import Iterator
-from functools import cached_property
 from pathlib import Path
 from urllib.parse import quote
 
@@ -50,12 +50,8 @@ class GradebookFile(GradebookSession):
         resources.enter_context(_lock(self.path))
         self.check()
 
-    @cached_property
-    def _engine(self) -> Engine:
-        return _engine(self.path)  # it remembers how statements are compiled
-
     def _bind(self) -> Engine:
-        return self._engine
+        return _engine(self.path)
 
     def _keep_copy(self) -> str:
         check_room(self.path.parent)
@@ -70,7 +66,7 @@ class GradebookFile(GradebookSession):
             raise BadInput(
                 f"the gradebook {self.path} cannot be written; check that it is a file that you may write to"
             )
-        with self.telling(), self._engine.begin() as connection:
+        with self.telling(), _engine(self.path).begin() as connection:
             fault = str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one())
             if fault != "ok":
                 raise BadInput(_in_words(self.path, f"malformed: {fault}"))
@@ -223,6 +219,7 @@ def _in_words(path: Path, error: str) -> str:
     return f"cannot use the gradebook {path}: {error.splitlines()[0]}"
 
 
+@functools.cache  # it remembers how statements are compiled
 def _engine(path: Path) -> Engine:
     """An engine whose transactions take the write lock when they begin, and which keeps no connection."""
     engine = create_engine(

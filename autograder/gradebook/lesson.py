@@ -15,9 +15,10 @@ from sqlalchemy.orm import Session
 
 from autograder.gradebook import models
 from autograder.gradebook.changes.adjustments import Adjustment, Adjustments
-from autograder.gradebook.changes.given_by_hand import HandGradesMoved, keep, restore, share_out_cell
+from autograder.gradebook.changes.given_by_hand import keep, restore, share_out_cell
 from autograder.gradebook.models import Worth, upsert
 from autograder.repair.release import exercise_of
+from autograder.words import count
 
 _HIDDEN = re.compile(r"^[^\n]*BEGIN HIDDEN TESTS[^\n]*\n.*?END HIDDEN TESTS[^\n]*\n?", re.M | re.S)
 
@@ -132,7 +133,7 @@ def _graded_cells(notebook: Mapping[str, Any], adjustments: Adjustments) -> Iter
 
 def save_lesson(
     session: Session, course_id: str, lesson: str, notebook: Mapping[str, Any], adjustments: Adjustments
-) -> tuple[LessonRows, HandGradesMoved]:
+) -> tuple[LessonRows, list[str]]:
     """Bring a lesson's rows up to date with its release; see `GradebookWriter.ensure_assignment`."""
     cells = list(_graded_cells(notebook, adjustments))
     assignment = session.scalar(select(models.Assignment).where(models.Assignment.name == lesson))
@@ -141,13 +142,12 @@ def save_lesson(
     kernel = json.dumps(notebook["metadata"].get("kernelspec", {}))
     key = {"assignment_id": assignment.id, "name": lesson}
     notebook_id = upsert(session, models.Notebook, key, kernelspec=kernel).id
-    worth, moved = _read_worth(session, lesson, notebook_id), HandGradesMoved()
-    _remove_old_cells(session, lesson, notebook_id, cells, worth, moved)
+    worth = _read_worth(session, lesson, notebook_id)
+    kept = _remove_old_cells(session, lesson, notebook_id, cells, worth)
     for cell in cells:
         _save_cell(session, notebook_id, cell)
     rows = LessonRows.load(session, assignment.id, notebook_id, cells)
-    _move_hand_grades(session, lesson, rows, worth, moved)
-    return rows, moved
+    return rows, _move_hand_grades(session, lesson, rows, worth, kept)
 
 
 def _read_worth(session: Session, lesson: str, notebook: str) -> dict[str, float]:
@@ -161,46 +161,62 @@ def _read_worth(session: Session, lesson: str, notebook: str) -> dict[str, float
 
 
 def _move_hand_grades(
-    session: Session, lesson: str, rows: LessonRows, worth: Mapping[str, float], moved: HandGradesMoved
-) -> None:
-    """Let what was given by hand follow its cells: to other points, out of what counts, and back again."""
+    session: Session, lesson: str, rows: LessonRows, worth: Mapping[str, float], kept: dict[str, int]
+) -> list[str]:
+    """Let what was given by hand follow its cells: to other points, out of what counts, and back again. Returns a line
+    for each cell, for the instructor; `kept` says of how many students points are put aside already, by cell.
+    """
     session.execute(delete(Worth).where(Worth.lesson == lesson))
+    scaled = []
     for row, cell in rows.grades.items():
         session.add(Worth(lesson=lesson, cell=cell.name, points=cell.points))
         before = worth.get(cell.name, cell.points)
         students = share_out_cell(session, row, before, cell.points)
         if students:
-            moved.shared[cell.name] = (students, before, cell.points)
+            scaled.append(
+                f"{cell.name} is now worth {count(cell.points, 'point')}, not {before:g}; points given by hand to "
+                f"{count(students, 'student')} are scaled: {before:g} of {before:g} become {cell.points:g} of "
+                f"{cell.points:g}"
+            )
         if cell.adjustment.drop and (students := keep(session, lesson, row, cell.name, cell.points)):
-            moved.kept[cell.name] = students
+            kept[cell.name] = students
     counting = {cell.name: cell.points for cell in (*rows.comments.values(), *rows.grades.values())}
     dropped = {cell.name for cell in rows.grades.values() if cell.adjustment.drop}
-    moved.restored |= restore(
-        session, lesson, rows.notebook, {name: counting[name] for name in counting.keys() - dropped}
-    )
+    restored = restore(session, lesson, rows.notebook, {name: counting[name] for name in counting.keys() - dropped})
+    return [
+        *(
+            f"{cell} no longer counts; the points given by hand to {count(students, 'student')} are kept in case it "
+            "counts again"
+            for cell, students in kept.items()
+        ),
+        *(
+            f"{cell} counts again, with the points given by hand to {count(students, 'student')}"
+            for cell, students in restored.items()
+        ),
+        *scaled,
+    ]
 
 
 def _remove_old_cells(
-    session: Session,
-    lesson: str,
-    notebook: str,
-    cells: Sequence[GradedCell],
-    worth: Mapping[str, float],
-    moved: HandGradesMoved,
-) -> None:
-    """Remove rows of cells that the release no longer has; what somebody has given for them is kept."""
-    kept = {(cell.name, model.__name__) for cell in cells for model in _models_of(cell)}
+    session: Session, lesson: str, notebook: str, cells: Sequence[GradedCell], worth: Mapping[str, float]
+) -> dict[str, int]:
+    """Remove rows of cells that the release no longer has; what somebody has given for them is kept. Returns of how
+    many students that is, by cell.
+    """
+    kept: dict[str, int] = {}
+    there = {(cell.name, model.__name__) for cell in cells for model in _models_of(cell)}
     for row in session.scalars(select(models.BaseCell).where(models.BaseCell.notebook_id == notebook)).all():
-        if (row.name, row.type) in kept:
+        if (row.name, row.type) in there:
             continue
         students = keep(session, lesson, row.id, row.name, worth.get(row.name, 0.0), with_comments=True)
         if students:
-            moved.kept[row.name] = max(students, moved.kept.get(row.name, 0))
+            kept[row.name] = max(students, kept.get(row.name, 0))
         for model in (models.Grade, models.Comment):
             session.execute(delete(model).where(model.cell_id == row.id))
         session.delete(row)
     source, names = models.SourceCell, [cell.name for cell in cells]
     session.execute(delete(source).where(source.notebook_id == notebook, source.name.not_in(names)))
+    return kept
 
 
 def _models_of(cell: GradedCell) -> list[Any]:

@@ -72,7 +72,7 @@ class GradebookWriter:
         with self._book.begin() as session:
             self._rows, moved = save_lesson(session, self._course_id, self._lesson, notebook, adjustments)
         self._adjustments = adjustments
-        return moved.in_words()
+        return moved
 
     def apply_adjustments(self, run: int) -> list[str]:
         """Bring the scores that are there up to the adjustments of `ensure_assignment`; nothing is judged for it.

@@ -160,7 +160,7 @@ class Assignment:
     def tolerances(self) -> dict[str, Tolerance]:
         """How near to the reference answers must be, where `course.toml` sets it, by exercise."""
         terms = {exercise.id: self.course.semester.exercise(exercise.id).tolerance for exercise in self.exercises}
-        return {name: Tolerance(one.relative, one.absolute) for name, one in terms.items() if one is not None}
+        return {name: Tolerance(**one) for name, one in terms.items() if one}
 
     def make_keys(self) -> AnswerKeys:
         """Its answer keys, to be made as they are asked for."""
@@ -202,7 +202,7 @@ def _adjustment(course: Course, terms: ExerciseTerms) -> Adjustment:
         extra_credit=terms.extra_credit,
         never_lower=terms.never_lower,
         accept=tuple(sorted(accept)),
-        tolerance="" if terms.tolerance is None else str(Tolerance(terms.tolerance.relative, terms.tolerance.absolute)),
+        tolerance=str(Tolerance(**terms.tolerance)),
     )
 
 

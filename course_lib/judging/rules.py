@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from threading import Lock
 
-from course_lib.judging.scopes import local_in, same_scope, split
+from course_lib.judging.scopes import around_and_inside, local_in, same_scope
 
 LONGEST_CELL = 20_000
 LONGEST_CODE = 300_000
@@ -301,7 +301,7 @@ def _mentions(node: ast.AST) -> set[str]:
             names.add(part.target.id)  # `x += 1` reads x, too
         if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load) and part.id not in local:
             names.add(part.id)
-        outside, inside = split(part)
+        outside, inside = around_and_inside(part)
         local_inside = local_in(part, inside, local)
         pending += [*((child, local) for child in outside), *((child, local_inside) for child in inside)]
     return names

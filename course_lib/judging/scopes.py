@@ -21,7 +21,7 @@ def same_scope(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
             pending += ast.iter_child_nodes(node)
 
 
-def split(node: ast.AST) -> tuple[list[ast.AST], list[ast.AST]]:
+def around_and_inside(node: ast.AST) -> tuple[list[ast.AST], list[ast.AST]]:
     """The children of a node that are evaluated around it, and those with its own scope."""
     if isinstance(node, FUNCTIONS):
         arguments = node.args

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 
-from course_lib.judging.scopes import SCOPES, bound, bound_in_passing, local_in, split
+from course_lib.judging.scopes import SCOPES, around_and_inside, bound, bound_in_passing, local_in
 
 _KEYWORD = re.compile(rb"(?:async\s+)?(?:def|class)\s+")
 _BY_STRING = {"globals", "eval", "exec"}
@@ -57,7 +57,7 @@ def _places(tree: ast.Module, names: frozenset[str]) -> Iterator[tuple[tuple[int
     pending: list[tuple[ast.AST, frozenset[str], frozenset[str]]] = [(tree, frozenset(), frozenset())]
     while pending:  # each with the names that are local there, and those of the class that it is in
         node, local, own = pending.pop()
-        outside, inside = split(node)
+        outside, inside = around_and_inside(node)
         if isinstance(node, ast.Name) and node.id not in local | own:
             yield (node.lineno, node.col_offset), node.id
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in (own - local) & names:

@@ -1,4 +1,4 @@
-"""A course of three short lessons, and a class of forty that hands in what is known to be right, off, or nothing.
+"""A course of three short lessons, and a class of sixteen that hands in what is known to be right, off, or nothing.
 
 The lessons are the first ones of this course with two exercises left of each, so that the class is graded in seconds.
 Sandboxes, checks, hidden inputs and the gradebook are real.

@@ -1,7 +1,7 @@
 """A whole semester, command by command: at each step every grade is what was decided, and nothing stands in the way.
 
-Three lessons, forty students, each lesson from another platform. The grades that are expected are written down here, by
-hand; our export and nbgrader's own must say the same after each step.
+Three lessons, sixteen students, each lesson from another platform. The grades that are expected are written down here,
+by hand; our export and nbgrader's own must say the same after each step.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tests.semester.course import (
 )
 
 NAMED = ("ada", "bea", "ben", "cem", "dov", "fay", "gil", "hal", "ida", "jon", "kim", "Łukasz Nowak")
-CLASS = (*NAMED, *(f"s{number:02d}" for number in range(len(NAMED), 40)))
+CLASS = (*NAMED, *(f"s{number:02d}" for number in range(len(NAMED), 16)))
 NUMBERS = {student: 1000 + place for place, student in enumerate(CLASS)}
 """What Moodle and Canvas call them."""
 
@@ -228,7 +228,7 @@ def first_lesson(semester: Semester) -> None:
 
     files["cem"] = notebook(semester.course, ATTENTION, {**RIGHT, "attention.why_scale": WHY})
     moodle(semester, files, times | {"cem": A_DAY_AND_MORE_LATE})
-    assert "1 replaced, 39 unchanged" in semester.type(*collecting)
+    assert "1 replaced, 15 unchanged" in semester.type(*collecting)
     semester.grade(ATTENTION, "cem")
     semester.expect(ATTENTION, {"cem": 2.0})  # two days begun
 
@@ -309,7 +309,7 @@ def changes_in_what_is_finished(semester: Semester, monkeypatch: pytest.MonkeyPa
     semester.give(ATTENTION, "attention-why_scale-written", {"gil": 2.0})
     semester.grade(ATTENTION)
     semester.expect(ATTENTION, {"gil": 4.5})  # the penalty stays what was written
-    assert "39 pages" in semester.type("return", ATTENTION, "--for", "moodle")
+    assert "15 pages" in semester.type("return", ATTENTION, "--for", "moodle")
 
     semester.type("thaw", ATTENTION)
     semester.grade(ATTENTION)

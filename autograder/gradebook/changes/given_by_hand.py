@@ -7,7 +7,6 @@ text that it was given for has changed, it counts, and waits for them again.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, or_, select, update
@@ -15,41 +14,6 @@ from sqlalchemy.orm import Session
 
 from autograder.gradebook import models
 from autograder.gradebook.models import Answer, Kept, Share, new_id, submitted_notebook, upsert
-from autograder.words import count
-
-
-@dataclass
-class HandGradesMoved:
-    """What has happened to points given by hand, by cell and how many students' they are.
-
-    Attributes:
-        kept: of cells that do not count, until they count again.
-        restored: of cells that count again.
-        shared: of cells that give other points, with the points before and now.
-    """
-
-    kept: dict[str, int] = field(default_factory=dict)
-    restored: dict[str, int] = field(default_factory=dict)
-    shared: dict[str, tuple[int, float, float]] = field(default_factory=dict)
-
-    def in_words(self) -> list[str]:
-        """A line for each cell, for the instructor."""
-        return [
-            *(
-                f"{cell} no longer counts; the points given by hand to {count(students, 'student')} are kept in case "
-                "it counts again"
-                for cell, students in self.kept.items()
-            ),
-            *(
-                f"{cell} counts again, with the points given by hand to {count(students, 'student')}"
-                for cell, students in self.restored.items()
-            ),
-            *(
-                f"{cell} is now worth {count(now, 'point')}, not {before:g}; points given by hand to "
-                f"{count(students, 'student')} are scaled: {before:g} of {before:g} become {now:g} of {now:g}"
-                for cell, (students, before, now) in self.shared.items()
-            ),
-        ]
 
 
 def remember_read_texts(session: Session, *which: ColumnElement[bool]) -> None:

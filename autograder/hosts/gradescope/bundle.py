@@ -135,8 +135,7 @@ def _terms(assignment: Assignment) -> str:
         lines += [f"{flag} = true" for flag in FLAGS if getattr(terms, flag)]
         if adjustment.accept:
             lines.append(f"accept = {json.dumps(list(adjustment.accept))}")
-        if terms.tolerance is not None:
-            given = {"relative": terms.tolerance.relative, "absolute": terms.tolerance.absolute}
-            bounds = ", ".join(f"{kind} = {value!r}" for kind, value in given.items() if value is not None)
+        if terms.tolerance:
+            bounds = ", ".join(f"{kind} = {value!r}" for kind, value in terms.tolerance.items())
             lines.append(f"tolerance = {{ {bounds} }}")
     return "".join(f"{line}\n" for line in lines)

@@ -166,6 +166,12 @@ def test_an_array_of_what_numpy_does_not_know_is_refused() -> None:
         Decoder([torch.ones(2, dtype=torch.bfloat16)]).value({"array": {"tensor": 0}})
 
 
+def test_a_view_that_negates_its_memory_arrives_as_its_numbers() -> None:
+    imaginary, encoder = torch.complex(torch.ones(1), torch.ones(1)).conj().imag, Encoder()
+    frame = across({"value": encoder.value(imaginary)}, encoder)
+    assert torch.equal(Decoder(frame.tensors).value(frame.header["value"]), torch.tensor([-1.0]))
+
+
 def test_a_tensor_that_occurs_twice_arrives_twice() -> None:
     tensor, encoder = torch.ones(2), Encoder()
     frame = across({"value": encoder.value([tensor, tensor])}, encoder)

@@ -13,7 +13,6 @@ from autograder.course.semester import (
     Late,
     LessonTerms,
     Semester,
-    Tolerance,
     read_semester,
 )
 from autograder.errors import BadInput
@@ -85,7 +84,7 @@ def test_everything_can_be_set(tmp_path: Path) -> None:
         full_credit=True,
         extra_credit=True,
         accept=(DIGEST, "accepted/scale.py"),
-        tolerance=Tolerance(1e-3, 1e-5),
+        tolerance={"relative": 1e-3, "absolute": 1e-5},
     )
 
 

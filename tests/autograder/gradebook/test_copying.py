@@ -30,9 +30,8 @@ NEXT = "02_toy"
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(path: Path) -> Path:
     """A gradebook of two lessons, with points given by hand and an extension."""
-    path = tmp_path / "gradebook.db"
     for lesson in (LESSON, NEXT):
         grade(path, lesson, ["zoe", "gus"])
     give(path, "zoe", manual_score=1.1)
@@ -40,12 +39,6 @@ def path(tmp_path: Path) -> Path:
         book.find_submission(LESSON, "gus").extension = timedelta(days=40, hours=2, microseconds=7)
         book.db.commit()
     return path
-
-
-@pytest.fixture
-def server(cluster: Cluster, database: str) -> Server:
-    """An empty database."""
-    return cluster.server(database, "ada")
 
 
 def all_rows(path: Path) -> dict[str, list[tuple[Any, ...]]]:

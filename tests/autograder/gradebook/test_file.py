@@ -21,11 +21,6 @@ from autograder.gradebook.file import GradebookFile
 from tests.autograder.gradebook.toy_lesson import make_gradebook
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "gradebook.db"
-
-
 @contextlib.contextmanager
 def prepared(path: Path) -> Iterator[GradebookFile]:
     """The gradebook as a run that is going to write has it."""

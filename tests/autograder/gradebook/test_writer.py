@@ -83,11 +83,6 @@ def released(course: Path) -> dict[str, Any]:
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "gradebook.db"
-
-
-@pytest.fixture
 def run(path: Path) -> Iterator[ToyRun]:
     with running(path) as run:
         yield run

@@ -211,7 +211,7 @@ def test_no_student_says_when_it_was_handed_in(shape: str, name: str, course: Co
 
 def test_names_of_files_are_made_safe_and_none_is_lost(course: Course, tmp_path: Path) -> None:
     attached = {"../../.bashrc": b"1", "a\nb\u202e.ipynb": GOOD, ("\u674e" * 200) + ".ipynb": b"{}", "\x00": b"2"}
-    attached |= {"a\u202eb.txt": b"3", "a\u202fb.txt": b"4"}
+    attached |= {"a\u202eb.txt": b"3", "a\u202fb.txt": b"4", ".": b"5", "..": b"6"}
     [row] = collect(course, mailbox_of(tmp_path / "in.mbox", message("a@b.c", attached)), lesson=LESSON).rows
     written = handed_in(course)
     assert row.result == "collected"

@@ -33,11 +33,6 @@ GIVEN = {"ada": 1.5, "ben": 2.0}
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "gradebook.db"
-
-
-@pytest.fixture
 def run(path: Path) -> Iterator[ToyRun]:
     """A lesson with a question worth 2, which a person has read for two students."""
     with running(path) as run:

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import stat
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,11 +20,11 @@ import pytest
 from autograder.box.confinement import landlock
 from autograder.box.confinement.levels import Level
 from autograder.box.confinement.selftest import choose_level
+from autograder.demo.student import Student
 from autograder.errors import BadInput
 from autograder.hosts.gradescope import runner
 from autograder.hosts.gradescope.bundle import write_bundle
-from tests.autograder.hosts.gradescope.archive import Container
-from tests.autograder.small_class import BY_NAME, CHECKED, LESSON, make_course
+from tests.autograder.small_class import BY_NAME, CHECKED, LESSON, ROOT, make_course
 
 TEXT = {"type": "string"}
 POINTS = {"type": "number", "minimum": 0}
@@ -62,11 +67,45 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def container(tmp_path_factory: pytest.TempPathFactory) -> Container:
+def container(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder laid out as `/autograder`."""
     folder = tmp_path_factory.mktemp("gradescope")
     (folder / "course").mkdir()
     write_bundle(make_course(folder / "course"), LESSON, folder / "autograder.zip")
-    return Container.unpack(folder / "autograder.zip", folder / "autograder")
+    root = folder / "autograder"
+    for name in ("source", "submission", "results"):
+        (root / name).mkdir(parents=True)
+    with zipfile.ZipFile(folder / "autograder.zip") as archive:
+        archive.extractall(root / "source")  # as Gradescope does: without the files' modes
+    (root / "submission_metadata.json").write_text('{"id": 7, "users": [{"id": 31, "name": "Ada"}, {"id": 4}]}')
+    return root
+
+
+def hand_in(container: Path, student: Student, edit: Callable[[dict[str, Any]], None] = lambda notebook: None) -> None:
+    """Hand in a submission of the bundled class."""
+    shutil.rmtree(container / "submission")
+    (container / "submission").mkdir()
+    path = container / "submission" / f"{LESSON}.ipynb"
+    student.hand_in(json.loads((ROOT / "notebooks" / LESSON / path.name).read_text()), LESSON, path)
+    if path.suffix == ".ipynb" and path.read_bytes()[:1] == b"{":
+        notebook = json.loads(path.read_text())
+        edit(notebook)
+        path.write_text(json.dumps(notebook))
+
+
+def ran(container: Path) -> Any:
+    """The results, made as on Gradescope: with no argument but ours, started in the folder of the submission."""
+    done = subprocess.run(
+        ["bash", container / "source" / "run_autograder", container],
+        cwd=container / "submission",
+        env={"PATH": os.environ["PATH"], "KATZE_ENVIRONMENT": str(Path(sys.executable).parents[1])},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout
+    return json.loads((container / "results" / "results.json").read_text())
 
 
 def by_exercise(results: Any) -> dict[str, Any]:
@@ -74,23 +113,22 @@ def by_exercise(results: Any) -> dict[str, Any]:
 
 
 @pytest.mark.usefixtures("processes")
-def test_a_solved_submission_has_all_points(container: Container) -> None:
-    container.hand_in(BY_NAME["ada_reference"])
-    (container.root / "submission" / "autograder.py").write_text("raise SystemExit('the student was imported')")
-    ran = container.run()
-    assert ran.status == 0, ran.stdout
-    jsonschema.validate(ran.results, RESULTS)
-    assert ran.results["score"] == CHECKED
-    assert sum(one["score"] for one in ran.results["tests"]) == CHECKED
-    assert {one["status"] for one in ran.results["tests"]} == {"passed"}
-    assert "2 more points for written answers" in ran.results["output"]
-    assert ran.results["stdout_visibility"] == "hidden"
+def test_a_solved_submission_has_all_points(container: Path) -> None:
+    hand_in(container, BY_NAME["ada_reference"])
+    (container / "submission" / "autograder.py").write_text("raise SystemExit('the student was imported')")
+    results = ran(container)
+    jsonschema.validate(results, RESULTS)
+    assert results["score"] == CHECKED
+    assert sum(one["score"] for one in results["tests"]) == CHECKED
+    assert {one["status"] for one in results["tests"]} == {"passed"}
+    assert "2 more points for written answers" in results["output"]
+    assert results["stdout_visibility"] == "hidden"
 
 
 @pytest.mark.usefixtures("processes")
-def test_a_mistake_has_its_name_and_an_unfinished_answer_is_no_failure_of_the_grader(container: Container) -> None:
-    container.hand_in(replace(BY_NAME["hana_slides_numbers"], answers=("half_done", "slides_numbers")))
-    results = runner.grade_submission(container.root)
+def test_a_mistake_has_its_name_and_an_unfinished_answer_is_no_failure_of_the_grader(container: Path) -> None:
+    hand_in(container, replace(BY_NAME["hana_slides_numbers"], answers=("half_done", "slides_numbers")))
+    results = runner.grade_submission(container)
     jsonschema.validate(results, RESULTS)
     by_name = by_exercise(results)
     assert "takes the softmax of the unscaled scores" in by_name["attention.scaled_dot_product"]["output"]
@@ -140,52 +178,51 @@ SAYS_SO = {
 
 
 @pytest.mark.usefixtures("processes")
-def test_hostile_code_reaches_neither_the_secret_nor_the_answers_nor_the_results(container: Container) -> None:
+def test_hostile_code_reaches_neither_the_secret_nor_the_answers_nor_the_results(container: Path) -> None:
     def attack(notebook: dict[str, Any]) -> None:
         for cell in notebook["cells"]:
             written = SAYS_SO.get(cell["metadata"].get("nbgrader", {}).get("grade_id"))
             if written:
-                attempts = ATTEMPTS.format(root=str(container.root))
+                attempts = ATTEMPTS.format(root=str(container))
                 cell["source"] = f"{cell['source'][0]}{attempts}\n{written}"  # below the line that marks the cell
 
-    container.hand_in(BY_NAME["gus_untouched"], attack)
-    (container.root / "results" / "results.json").write_text('{"score": 19}')  # of an earlier run
-    ran = container.run()
-    assert ran.status == 0, ran.stdout
-    tests = by_exercise(ran.results)
+    hand_in(container, BY_NAME["gus_untouched"], attack)
+    (container / "results" / "results.json").write_text('{"score": 19}')  # of an earlier run
+    results = ran(container)
+    tests = by_exercise(results)
     assert tests["attention.scale"]["score"] == 1
     assert tests["attention.scores"]["score"] == 0
-    secret = container.root / "source" / "course" / ".katze" / "secret"
+    secret = container / "source" / "course" / ".katze" / "secret"
     assert stat.S_IMODE(secret.stat().st_mode) == 0o600
     assert secret.stat().st_uid == os.getuid()
-    assert secret.read_bytes().hex() not in json.dumps(ran.results)
+    assert secret.read_bytes().hex() not in json.dumps(results)
 
 
 @pytest.mark.usefixtures("processes")
 def test_what_cannot_be_graded_has_no_score_and_the_instructor_the_reason(
-    container: Container, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    container: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    earlier = container.root / "results" / "results.json"
-    container.hand_in(BY_NAME["zora_not_a_notebook"])
+    earlier = container / "results" / "results.json"
+    hand_in(container, BY_NAME["zora_not_a_notebook"])
     earlier.write_text('{"score": 19}')
-    assert runner.main([str(container.root)]) == 1
+    assert runner.main([str(container)]) == 1
     assert "This could not be graded" in capsys.readouterr().out
     assert not earlier.exists()
-    container.hand_in(BY_NAME["ada_reference"])
+    hand_in(container, BY_NAME["ada_reference"])
     earlier.write_text('{"score": 19}')
     monkeypatch.setattr(landlock, "_CREATE_RULESET", 9999)  # a call that no kernel has
-    assert runner.main([str(container.root)]) == 1
+    assert runner.main([str(container)]) == 1
     assert "sandboxes at level L2 are not possible here (no Landlock" in capsys.readouterr().out
     assert not earlier.exists()
 
 
-def test_without_its_secret_an_archive_grades_nothing(container: Container) -> None:
-    secret = container.root / "source" / "course" / ".katze" / "secret"
+def test_without_its_secret_an_archive_grades_nothing(container: Path) -> None:
+    secret = container / "source" / "course" / ".katze" / "secret"
     content = secret.read_bytes()
     secret.unlink()
     try:
         with pytest.raises(BadInput, match="upload the archive"):
-            runner.grade_submission(container.root)
+            runner.grade_submission(container)
         assert not secret.exists()
     finally:
         secret.write_bytes(content)
