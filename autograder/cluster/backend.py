@@ -17,7 +17,7 @@ from autograder.cluster.connecting import PATIENCE_SECONDS, check_address, conne
 from autograder.cluster.examining import Examined, examine_oneself
 from autograder.cluster.grading_on_worker import Levels
 from autograder.cluster.lesson_on_worker import LessonOnWorker, Order
-from autograder.cluster.messages import open_reply, pack_files, pack_task
+from autograder.cluster.messages import open_reply, pack, pack_task
 from autograder.cluster.plain_on_worker import PlainOnWorker, PlainOrder
 from autograder.cluster.pool import ClusterPool, examine_workers, require_a_worker
 from autograder.errors import Unreadable
@@ -120,7 +120,7 @@ class PlainClientSide(_GradingClientSide):
                         left -= len(files[file.path])
         except Unreadable as problem:
             return self.strategy.refuse(task, problem.reason)
-        return pack_task(task, pack_files(files))
+        return pack_task(task, pack(files))
 
 
 @dataclass

@@ -29,7 +29,8 @@ class Opened:
 
     Attributes:
         task: what is to be done; its folder is the worker's own.
-        handed_in: the bytes of the notebook's file, as they were handed in; of several files, from `pack_files`.
+        handed_in: the bytes of the notebook's file, as they were handed in; from `pack` where it is several files, by
+            their paths.
         kept: the autograded notebook of an earlier run, where some of its verdicts stand; else empty.
         notes: how the notebook was found.
         timestamp: what the submission's `timestamp.txt` says; None where it has none.
@@ -46,7 +47,7 @@ def pack_task(
     task: Task, handed_in: bytes = b"", kept: bytes = b"", notes: tuple[str, ...] = (), timestamp: str | None = None
 ) -> bytes:
     """A submission to grade as bytes; see `Opened`."""
-    return _pack(
+    return pack(
         {
             "student": task.student,
             "digest": task.digest,
@@ -69,26 +70,16 @@ def open_task(content: bytes, folder: Path, conditions: Conditions) -> Opened:
         folder: where the worker puts submissions, as `<student>/<lesson>` below it is made from this.
         conditions: put into the record of before, whose own stay with the client.
     """
-    plain = _unpack(content)
+    plain = unpack(content)
     earlier = None if plain["earlier"] is None else _record(plain["earlier"], conditions)
     student, why, judged = plain["student"], tuple(plain["why"]), frozenset(plain["judged"])
     task = Task(student, folder, plain["digest"], why, judged, earlier)
     return Opened(task, plain["handed_in"], plain["kept"], tuple(plain["notes"]), plain["timestamp"])
 
 
-def pack_files(files: Mapping[str, bytes]) -> bytes:
-    """Files of a submission as bytes, by their paths in its folder."""
-    return _pack(files)
-
-
-def open_files(content: bytes) -> dict[str, bytes]:
-    """The files in these bytes, from `pack_files`."""
-    return _unpack(content)
-
-
 def pack_reply(finished: Finished, texts: Mapping[str, str]) -> bytes:
     """What a worker found, as bytes."""
-    return _pack(
+    return pack(
         {
             "record": _plain(finished.record),
             "judged": sorted(finished.task.judged),
@@ -109,7 +100,7 @@ def open_reply(content: bytes, task: Task, conditions: Conditions) -> tuple[Fini
     Raises:
         ValueError: it is of another submission.
     """
-    plain = _unpack(content)
+    plain = unpack(content)
     record, texts = _record(plain["record"], conditions), plain["texts"]
     if (record.student, record.digest) != (task.student, task.digest):
         raise ValueError(f"a worker has answered for {record.student} instead of {task.student}")
@@ -143,11 +134,13 @@ def _exercise(plain: Mapping[str, Any]) -> ExerciseRecord:
 _ODD = "surrogatepass"  # half of a character, which JSON in a notebook may hold, is not what breaks here
 
 
-def _pack(plain: Mapping[str, Any]) -> bytes:
+def pack(plain: Mapping[str, Any]) -> bytes:
+    """Plain data as bytes."""
     packed: bytes = msgpack.packb(plain, unicode_errors=_ODD)
     return packed
 
 
-def _unpack(content: bytes) -> dict[str, Any]:
+def unpack(content: bytes) -> dict[str, Any]:
+    """The data in these bytes, from `pack`."""
     plain: dict[str, Any] = msgpack.unpackb(content, unicode_errors=_ODD)
     return plain

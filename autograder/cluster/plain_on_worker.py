@@ -76,6 +76,6 @@ class PlainOnWorker(GradingOnWorker):
 
     def lay_out(self, opened: Opened) -> None:
         """Write the files of the submission."""
-        from autograder.cluster.messages import open_files
+        from autograder.cluster.messages import unpack
 
-        write_files(open_files(opened.handed_in), opened.task.folder)
+        write_files(unpack(opened.handed_in), opened.task.folder)
