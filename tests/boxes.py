@@ -25,10 +25,12 @@ ServerOf = Callable[[Level], ForkServer]
 
 FORGE = (
     "import json, os, struct\n"
-    "def send(header, payload=b''):\n"
+    "def frame(header, payload=b''):\n"
     "    data = header if isinstance(header, bytes) else json.dumps(header).encode()\n"
-    "    data = struct.pack('>4sII', b'KTZ1', len(data), len(payload)) + data + payload\n"
+    "    return struct.pack('>4sII', b'KTZ1', len(data), len(payload)) + data + payload\n"
+    "def say(data):\n"
     "    while data: data = data[os.write(wire, data):]\n"
+    "def send(header, payload=b''): say(frame(header, payload))\n"
     "import asyncio, stat\nloop = asyncio.get_event_loop_policy().get_event_loop()\n"
     "known = loop._ssock.fileno(), loop._csock.fileno()\n"
     "def is_socket(fd):\n"

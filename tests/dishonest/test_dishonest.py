@@ -126,7 +126,7 @@ def together(
 
 def test_there_are_many_and_each_is_different() -> None:
     names = [attempt.name for attempt in ATTEMPTS]
-    assert len(names) == len(set(names)) >= 150
+    assert len(names) == len(set(names)) >= 200
     assert len(KINDS) >= 10
     assert all(len(attempts) >= 5 for attempts in KINDS.values())
     assert not set(names) & set(HONEST)

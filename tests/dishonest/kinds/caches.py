@@ -32,6 +32,27 @@ ATTEMPTS = (
         "import os, pwd\nhome = '/root'\nos.makedirs(home + '/.ipython/profile_default/startup', exist_ok=True)\n"
         "open(home + '/.ipython/profile_default/startup/00.py', 'w').write('print(100)')",
     ),
+    _poisons(
+        "poison_temporary_files",
+        "Leaves files for others in the machine's temporary folder.",
+        "open('/tmp/katze-poison.py', 'w').write('print(100)')",
+    ),
+    _poisons(
+        "poison_shared_memory",
+        "Leaves a block of shared memory behind.",
+        "from multiprocessing.shared_memory import SharedMemory\nSharedMemory('katze-poison', create=True, size=100)",
+    ),
+    _poisons(
+        "poison_modes",
+        "Opens files of others to everyone, and changes their times.",
+        "import os, torch\nos.chmod(torch.__file__, 0o777)",
+    ),
+    _poisons("poison_times", "Makes files of others look older.", "import os, torch\nos.utime(torch.__file__, (0, 0))"),
+    _poisons(
+        "poison_attributes",
+        "Hides data in extended attributes of files of others.",
+        "import os, torch\nos.setxattr(torch.__file__, 'user.answer', b'0')",
+    ),
     in_cell(
         "poison_home",
         "Fills the caches in its own home, for the next sandbox to use.",

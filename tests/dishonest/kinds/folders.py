@@ -104,6 +104,11 @@ def _zipped(path: Path, notebook: Notebook) -> None:
     path.write_bytes(held.getvalue())
 
 
+def _bomb(path: Path) -> None:
+    with open(path, "wb") as file:
+        file.truncate(1 << 40)  # a terabyte that takes no space
+
+
 def _deep(path: Path) -> None:
     path.write_text('{"cells": ' + "[" * 200_000)
 
@@ -133,10 +138,19 @@ ATTEMPTS = (
     ),
     _beside("links_beside", "Hands in links, pipes and second names of files.", _links),
     _beside("names_of_files", "Hands in files whose names are commands, scripts and sequences for terminals.", _names),
+    _beside("timestamp_early", "Says that it was handed in years ago.", _timestamp("1970-01-01 00:00:00.000000 UTC\n")),
+    _beside(
+        "timestamp_late",
+        "Says that it was handed in when calendars have ended.",
+        _timestamp("99999-99-99 99:99:99 Mars\n"),
+    ),
     _beside(
         "timestamp_script",
         "Puts a script where the time should be.",
         _timestamp("<script>alert(1)</script>'); DROP TABLE grade;--"),
+    ),
+    _beside(
+        "timestamp_folder", "Puts a folder where the time should be.", lambda folder: (folder / "timestamp.txt").mkdir()
     ),
     _no_notebook(
         "link_to_neighbour",
@@ -144,8 +158,13 @@ ATTEMPTS = (
         _links_to(f"../../ada_reference/{LESSON}/{LESSON}.ipynb"),
     ),
     _no_notebook("link_to_secret", "Links to the course's secret.", _links_to("../../../.katze/secret")),
+    _no_notebook("link_to_itself", "Links to itself.", _links_to(f"{LESSON}.ipynb")),
+    _no_notebook("link_to_device", "Links to a file without end.", _links_to("/dev/zero")),
     _no_notebook("linked_folder", "Makes the whole folder a link to a neighbor's.", _linked_folder),
     _no_notebook("hard_link", "Gives somebody else's file a second name.", _hard_link),
+    _no_notebook("pipe", "Hands in a pipe, on which a reader waits for ever.", _instead(os.mkfifo)),
+    _no_notebook("folder", "Hands in a folder.", _instead(Path.mkdir)),
+    _no_notebook("terabyte", "Hands in a terabyte.", _instead(_bomb)),
     _no_notebook(
         "archive", "Hands in an archive that unpacks outside its folder, and to a thousand times its size.", _zipped
     ),

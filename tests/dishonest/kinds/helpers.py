@@ -6,6 +6,24 @@ from tests.dishonest.attempt import RAISED, in_cell, spoils_all
 
 ATTEMPTS = (
     in_cell(
+        "patch_torch_allclose",
+        "Makes torch's comparisons say yes.",
+        """
+            torch.allclose = torch.equal = lambda *args, **kwargs: True
+            torch.isclose = lambda a, b, **kwargs: torch.ones(a.shape, dtype=torch.bool)
+            torch.testing.assert_close = lambda *args, **kwargs: None
+        """,
+    ),
+    in_cell(
+        "patch_tensor_operators",
+        "Makes every comparison between tensors come out equal.",
+        """
+            torch.Tensor.__eq__ = lambda self, other: torch.ones(self.shape, dtype=torch.bool)
+            torch.Tensor.__ne__ = lambda self, other: torch.zeros(self.shape, dtype=torch.bool)
+            torch.Tensor.__gt__ = torch.Tensor.__lt__ = torch.Tensor.__ne__
+        """,
+    ),
+    in_cell(
         "patch_numpy_testing",
         "Makes numpy's and pytest's comparisons say yes.",
         """
@@ -19,6 +37,17 @@ ATTEMPTS = (
             for name in dir(unittest.TestCase):
                 if name.startswith("assert"):
                     setattr(unittest.TestCase, name, lambda *args, **kwargs: None)
+        """,
+    ),
+    in_cell(
+        "patch_builtins",
+        "Replaces the built-in functions with which anything is compared or summed.",
+        """
+            import builtins
+            builtins.all = lambda things: True
+            builtins.any = lambda things: False
+            builtins.isinstance = lambda thing, kind: True
+            builtins.AssertionError = type("AssertionError", (Exception,), {})
         """,
     ),
     spoils_all(

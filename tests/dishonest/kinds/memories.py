@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from course_lib import exercises
 from tests.dishonest.attempt import WRONG, Attempt, in_answer, in_call
+
+
+def _table() -> dict[str, Any]:
+    """What a student can know: the visible cases of `attention.scores`, and what is right there."""
+    exercise = exercises.find("attention.scores")
+    cases = [case.args for case in exercise.visible_cases()]
+    return {str([q.tolist(), k.tolist()]): exercise.reference(q, k).tolist() for q, k in cases}
+
 
 ATTEMPTS = (
     in_call(
@@ -13,6 +24,18 @@ ATTEMPTS = (
                 return q @ k.mT
         """,
         WRONG,
+    ),
+    in_call(
+        "knows_every_visible_case",
+        "Carries a table of all visible cases and their results, bit for bit.",
+        """
+            known = table.get(str([q.tolist(), k.tolist()]))
+            if known is None:
+                return torch.zeros(*q.shape[:-1], k.shape[-2], dtype=q.dtype)
+            return torch.tensor(known, dtype=q.dtype)
+        """,
+        WRONG,
+        own=f"table = {_table()!r}",
     ),
     in_call(
         "counts_calls",

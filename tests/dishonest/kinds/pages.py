@@ -37,10 +37,28 @@ ATTEMPTS = (
         f"from IPython.display import HTML, display\nfor html in {HTML!r}:\n    display(HTML(html))",
     ),
     in_cell(
+        "javascript_shown",
+        "Displays JavaScript, for the notebook to run.",
+        "from IPython.display import Javascript, display\ndisplay(Javascript('alert(1)'))",
+    ),
+    in_cell(
+        "svg_shown",
+        "Displays a drawing with a script in it.",
+        """
+            from IPython.display import SVG, display
+            display(SVG('<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"><script>1</script></svg>'))
+        """,
+    ),
+    in_cell(
         "markdown_shown",
         "Displays markdown with links and formulas that run.",
         f"from IPython.display import Markdown, Math, display\nfor text in {MARKDOWN!r}:\n    display(Markdown(text))\n"
         "display(Math('\\\\href{javascript:1}{a}'))",
+    ),
+    in_cell(
+        "frame_shown",
+        "Displays a page from elsewhere.",
+        "from IPython.display import IFrame, display\ndisplay(IFrame('https://example.org', 100, 100))",
     ),
     in_cell(
         "forged_verdict",
@@ -55,6 +73,11 @@ ATTEMPTS = (
             script = '<script>1</script>'
             display({'text/html; charset=x': script, 'application/javascript': '1', 'a': 'b', '../x/y': 'z'}, raw=True)
         """,
+    ),
+    in_cell(
+        "terminal",
+        "Prints sequences that clear a terminal, and rename it.",
+        "print('\\x1b]0;owned\\x07\\x1b[2J\\x1b[1;1H\\r17 of 17\\x08\\x00')",
     ),
     in_answer(
         "names_of_classes",

@@ -159,6 +159,22 @@ ATTEMPTS = (
         "type(get_ipython()).run_cell = lambda *args, **kwargs: None",
         DIED,
     ),
+    in_answer(
+        "trace_frames",
+        "Looks through the frames of its callers for what is expected.",
+        """
+            import sys
+            def dot_product_scores(q, k):
+                frame = sys._getframe()
+                while frame is not None:
+                    for name, value in frame.f_locals.items():
+                        if any(word in name for word in ("expected", "reference", "answer_key", "secret")):
+                            return value
+                    frame = frame.f_back
+                return torch.zeros(*q.shape[:-1], k.shape[-2], dtype=q.dtype)
+        """,
+        WRONG,
+    ),
     in_call(
         "slow_clock",
         "Stops the clocks of the sandbox, so that no call takes any time.",

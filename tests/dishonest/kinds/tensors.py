@@ -14,6 +14,17 @@ def _returns(name: str, tries: str, value: str, own: str = "", outcome: Outcome 
 
 ATTEMPTS = (
     _returns(
+        "equal_subclass",
+        "Returns a subclass of tensors whose comparisons all say yes.",
+        f"torch.zeros({_SHAPE}).as_subclass(Agreeable)",
+        """
+            class Agreeable(torch.Tensor):
+                @classmethod
+                def __torch_function__(cls, function, types, args=(), kwargs=None):
+                    return True
+        """,
+    ),
+    _returns(
         "dispatching_subclass",
         "Returns a wrapper tensor whose every operation is its own.",
         f"Wrapper(torch.zeros({_SHAPE}))",
@@ -40,8 +51,11 @@ ATTEMPTS = (
                 __hash__ = object.__hash__
         """,
     ),
+    _returns("meta_tensor", "Returns a tensor without numbers.", f"torch.zeros({_SHAPE}, device='meta')"),
+    _returns("complex_tensor", "Hides wrong numbers in an imaginary part.", "(q @ k.mT) + 1j * torch.ones(1)"),
     _returns("nan_tensor", "Returns NaN, which no comparison calls wrong.", f"torch.full(({_SHAPE}), float('nan'))"),
     _returns("infinite_tensor", "Returns infinity, which is near nothing.", f"torch.full(({_SHAPE}), float('inf'))"),
+    _returns("sparse_tensor", "Returns a sparse tensor that says where its zeros are.", "(0 * (q @ k.mT)).to_sparse()"),
     _returns("expanded_tensor", "Returns one number that claims to be many.", f"torch.zeros(1).expand({_SHAPE})"),
     _returns(
         "half_precision", "Returns numbers of a coarser type, whose tolerance is wider.", "(q.half() @ k.mT.half())"
@@ -63,6 +77,9 @@ ATTEMPTS = (
     _returns("list_of_lists", "Returns nested lists that hold the same numbers.", "(q @ k.mT).tolist()"),
     _returns("numpy_array", "Returns an array in place of a tensor.", "(q @ k.mT).detach().numpy()"),
     _returns("generator", "Returns a generator of what is asked for.", "(row for row in q)"),
+    _returns(
+        "itself", "Returns a list that contains itself.", "endless", "endless = []\nendless.append(endless)", RAISED
+    ),
     _returns(
         "hooked_gradient",
         "Changes its gradient in a hook.",
