@@ -7,6 +7,7 @@ has changed.
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import fcntl
 import hashlib
@@ -16,6 +17,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
+from functools import partial
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Any
@@ -23,10 +25,12 @@ from typing import Any
 import jupytext
 import nbformat
 from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from nbclient.exceptions import CellExecutionError, DeadKernelError
 from nbformat import NotebookNode
 
 import course_lib
+from autograder.box.clocks import Clock, Stopwatch
+from autograder.box.processes import read
 from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.grading.digests.reach import Library, mentioned
@@ -37,8 +41,11 @@ from course_lib.learner.solutions import SOLVED
 
 logger = logging.getLogger(__name__)
 
-SECONDS_FOR_A_CELL = 3600
-"""How long a cell is awaited: far longer than one takes on the busiest machine."""
+SECONDS_FOR_A_CELL = 600
+"""Of processor time: far beyond what a cell needs."""
+
+WALL_FACTOR = 10
+"""How many times as long it is awaited at most, on the busiest machine."""
 
 KEPT = 3
 """How many runs of a lesson are kept: the latest text's, that of its short form for tests, and the one before."""
@@ -66,12 +73,12 @@ def execute_notebook(
         environment: the kernel's; by default this process's.
 
     Raises:
-        BadInput: a cell has failed, or does not end; it says which one, and why.
+        BadInput: a cell has failed, or computes or waits for too long; it says which one, and why.
     """
     ran = copy.deepcopy(notebook)
     client = _Client(
         ran,
-        timeout=SECONDS_FOR_A_CELL,
+        timeout=None,
         shutdown_kernel="immediate",
         kernel_name="python3",
         resources={"metadata": {"path": str(folder)}},
@@ -82,20 +89,33 @@ def execute_notebook(
 
 
 class _Client(NotebookClient):
-    """Names the cell that fails."""
+    """Runs each cell for as long as it may compute, and names the one that fails."""
 
     async def async_execute_cell(
         self, cell: NotebookNode, cell_index: int, *given: Any, **settings: Any
     ) -> NotebookNode:
+        running = asyncio.ensure_future(super().async_execute_cell(cell, cell_index, *given, **settings))
         try:
-            return await super().async_execute_cell(cell, cell_index, *given, **settings)
-        except (CellExecutionError, CellTimeoutError, DeadKernelError) as failed:
-            why, traceback = str(failed), ""
-            if isinstance(failed, CellExecutionError):
-                why, traceback = f"{failed.ename}: {failed.evalue}", f"\n{failed}"
-            elif isinstance(failed, CellTimeoutError):
-                why = f"it ran for more than {SECONDS_FOR_A_CELL} s"
-            raise BadInput(f"{_name(self.nb.cells, cell_index)} has failed: {why}{traceback}") from failed
+            return await self._within_its_time(running)
+        except (BadInput, CellExecutionError, DeadKernelError) as failed:
+            why = f"{failed.ename}: {failed.evalue}" if isinstance(failed, CellExecutionError) else str(failed)
+            told = f"{_name(self.nb.cells, cell_index)} has failed: {why}"
+            raise BadInput(told + (f"\n{failed}" if isinstance(failed, CellExecutionError) else "")) from failed
+
+    async def _within_its_time(self, running: asyncio.Future[NotebookNode]) -> NotebookNode:
+        clock = Clock(SECONDS_FOR_A_CELL, WALL_FACTOR * SECONDS_FOR_A_CELL)
+        kernel: Any = self.km and self.km.provisioner
+        watch = Stopwatch(partial(read, kernel.pid, alone=False), every=1)
+        while True:
+            with watch.awaiting():
+                await asyncio.wait({running}, timeout=watch.rest)
+            if running.done():
+                return running.result()
+            exceeded = clock.exceeded(watch.lap, watch.look(lambda: not running.done()))
+            if exceeded:
+                await kernel.kill()
+                await asyncio.gather(running, return_exceptions=True)
+                raise BadInput(exceeded[0])
 
 
 def _name(cells: list[NotebookNode], place: int) -> str:
