@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -120,10 +121,11 @@ USUAL = Strictness()
 """Where no case says otherwise, and for gradients, which are sums in which much cancels."""
 
 
-def floating_dtypes(case: Case) -> set[torch.dtype]:
+@lru_cache(maxsize=1024)  # asked for in every comparison, with each of the known mistakes
+def floating_dtypes(case: Case) -> frozenset[torch.dtype]:
     """The floating dtypes among all the tensors that a case passes in."""
     passed = (*case.args, *case.kwargs.values(), *case.construct.values(), *case.weights.values())
-    return {tensor.dtype for tensor in tensors_in(passed) if tensor.dtype.is_floating_point}
+    return frozenset(tensor.dtype for tensor in tensors_in(passed) if tensor.dtype.is_floating_point)
 
 
 def tolerance(expected: Tensor, strict: Strictness = USUAL) -> float:

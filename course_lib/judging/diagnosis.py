@@ -152,7 +152,8 @@ class _Tried:
 
     def all_explained(self, mistake: Misconception, core_only: bool, detached: bool) -> bool:
         """Return whether a mistake does what the answer did on every case, and explains each failure."""
-        return bool(self.results) and all(self.explained(mistake, n, detached) for n in self.telling(core_only))
+        failed_first = sorted(self.telling(core_only), key=lambda n: self.results[n].passed)  # they tell most apart
+        return bool(self.results) and all(self.explained(mistake, n, detached) for n in failed_first)
 
     def contradicts(self, mistake: Misconception) -> bool:
         """Return whether in a part that was not asked about the answer is right, and a mistake is not."""
