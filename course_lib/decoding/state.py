@@ -43,7 +43,7 @@ class DecodingState(TextState, ABC):
     def close(self) -> None:
         """End decoding: there will be no further step."""
 
-    def has_ended(self, tokens: Int[Tensor, " rows"]) -> Bool[Tensor, " rows"]:
+    def has_ended(self, tokens: Int[Tensor, "*rows"]) -> Bool[Tensor, "*rows"]:
         """Return which of these tokens end their text."""
         ended = torch.zeros_like(tokens, dtype=torch.bool)
         for end in self.end_ids:

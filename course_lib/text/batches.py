@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, Self, TypeVar
 
 import torch
-from jaxtyping import Int
+from jaxtyping import Int, Integer
 from torch import Generator, Tensor
 from torch.nn.utils.rnn import pad_sequence
 
@@ -245,7 +245,7 @@ class Windows:
         batch_size: windows in a batch.
     """
 
-    ids: Int[Tensor, " text"]
+    ids: Integer[Tensor, " text"]
     length: int
     batch_size: int
 

@@ -15,10 +15,15 @@ pytestmark = pytest.mark.usefixtures("processes")
 ROOT = Path(__file__).parents[2]
 HERE = Path("tests/course_lib")
 
-ABSTRACT = {"course_lib.decoding.state.DecodingState.step", "course_lib.objectives.heads.Head.logits"}
+ABSTRACT = {
+    "course_lib.decoding.state.DecodingState.prefill",
+    "course_lib.decoding.state.DecodingState.step",
+    "course_lib.ground.encoder.Encoder.forward",
+    "course_lib.objectives.heads.Head.logits",
+}
 """What only subclasses do."""
 
-COMPILED = "course_lib.decoding_states.Compiled"
+COMPILED = ("course_lib.decoding_states.Compiled", "course_lib.decoding_states._Compiled")
 """What checks a shape cannot be compiled."""
 
 
@@ -27,7 +32,9 @@ def files_of_modules_with_shapes() -> list[str]:
     modules = [path for path in (ROOT / "course_lib").rglob("*.py") if "[Tensor," in path.read_text()]
     tests = [HERE / path.relative_to(ROOT / "course_lib").with_name(f"test_{path.name}") for path in modules]
     tests = [test for test in tests if (ROOT / test).is_file()]
-    return sorted(str(test) for test in tests if not {"checking", "exercises", "test_compiled.py"} & set(test.parts))
+    return sorted(
+        str(test) for test in tests if not {"checking", "exercises", "test_decoding_states.py"} & set(test.parts)
+    )
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -39,7 +46,8 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_every_annotated_shape_holds() -> None:
     files = files_of_modules_with_shapes()
     assert len(files) > 12
-    done = run(*files, str(HERE / "modern"), str(HERE / "show"))
+    counted = str(HERE / "test_models.py::test_six_layers_are_read_in_few_calls")  # a checked call is more than one
+    done = run(*files, str(HERE / "modern"), str(HERE / "show"), "--deselect", counted)
     assert done.returncode == 0, done.stdout.split("SHAPES ")[0][-4000:]
     found = json.loads(done.stdout.split("SHAPES ")[1])
     assert len(found["called"]) > 100

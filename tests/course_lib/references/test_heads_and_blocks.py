@@ -23,6 +23,7 @@ from course_lib.references.heads_and_blocks import (
     MultiHeadAttention,
     block_parameters,
     dropout,
+    gelu,
 )
 from tests.course_lib.parameters import count_parameters
 from tests.course_lib.test_blocks import shaken
@@ -43,6 +44,12 @@ class TestLayerNorm:
         cotangent = torch.randn_like(ours)
         expected = torch.autograd.grad(theirs, x, cotangent)
         assert_close(torch.autograd.grad(ours, x, cotangent), expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("approximate", [False, True])
+def test_gelu_is_torchs(approximate: bool) -> None:
+    x = 3 * torch.randn(50)
+    assert_close(gelu(x, approximate), F.gelu(x, approximate="tanh" if approximate else "none"))
 
 
 def test_dropout_leaves_what_torchs_module_leaves() -> None:
