@@ -21,15 +21,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from course_lib.bags import mean_pooling
 from course_lib.blocks import ACTIVATIONS
 from course_lib.ground.encoder import BERTOutput, Encoder
-from course_lib.ground.validation import check_ids
+from course_lib.ground.validation import check_ids, check_one_of
 from course_lib.masking import at_last_token
 from course_lib.models import BERT, GPT
 from course_lib.objectives.labelled_data import IGNORED, LabelledBatch
@@ -67,6 +68,15 @@ def label_loss(logits: Float[Tensor, "*positions classes"], labels: Int[Tensor, 
 
 # --- Heads on an encoder ---------------------------------------------------------------------------------------
 
+Pooling = Literal["pooled", "mean"]
+"""One vector for a sequence: the encoder's own (BERT's comes from [CLS]), or the mean of its tokens (S3)."""
+
+
+def _vector(
+    read: BERTOutput, mask: Bool[Tensor, "batch tokens"] | None, pooling: Pooling
+) -> Float[Tensor, "batch d_model"]:
+    return mean_pooling(read.states, mask) if pooling == "mean" else read.pooled
+
 
 class Head(HeadFromPretrained, nn.Module, ABC):
     """Turns a model's output into logits, and is called like the model itself.
@@ -98,21 +108,23 @@ class SequenceClassifier(Head):
 
     of_classes = True
 
-    def __init__(self, encoder: Encoder, classes: int, *, dropout: float = 0.1) -> None:
-        """A linear layer on the encoder's one vector for the sequence; BERT's comes from [CLS].
+    def __init__(self, encoder: Encoder, classes: int, *, pooling: Pooling = "pooled", dropout: float = 0.1) -> None:
+        """A linear layer on one vector of the sequence.
 
         Raises:
-            ValueError: fewer than two classes.
+            ValueError: fewer than two classes, or an unknown pooling.
         """
         super().__init__()
         _check_classes(classes)
+        check_one_of(Pooling, pooling=pooling)
         self.encoder = encoder
+        self.pooling = pooling
         self.dropout = nn.Dropout(dropout)
         self.output = nn.Linear(encoder.config.d_model, classes)
 
     def logits(self, read: BERTOutput, mask: Bool[Tensor, "batch tokens"] | None) -> Float[Tensor, "batch classes"]:
         """A score for each class."""
-        out: Tensor = self.output(self.dropout(read.pooled))
+        out: Tensor = self.output(self.dropout(_vector(read, mask, self.pooling)))
         return out
 
 
@@ -186,10 +198,16 @@ class MultipleChoice(HeadFromPretrained, nn.Module):
 
     stands_on, body = "encoder", BERT
 
-    def __init__(self, encoder: Encoder, *, dropout: float = 0.1) -> None:
-        """One score for each choice."""
+    def __init__(self, encoder: Encoder, *, pooling: Pooling = "pooled", dropout: float = 0.1) -> None:
+        """One score for each choice.
+
+        Raises:
+            ValueError: an unknown pooling.
+        """
         super().__init__()
+        check_one_of(Pooling, pooling=pooling)
         self.encoder = encoder
+        self.pooling = pooling
         self.dropout = nn.Dropout(dropout)
         self.output = nn.Linear(encoder.config.d_model, 1)
 
@@ -210,7 +228,7 @@ class MultipleChoice(HeadFromPretrained, nn.Module):
         return score_choices(self._score, ids, segments, mask)
 
     def _score(self, ids: Tensor, segments: Tensor | None, mask: Tensor | None) -> Float[Tensor, " rows"]:
-        vector = self.encoder(ids, segments=segments, mask=mask).pooled
+        vector = _vector(self.encoder(ids, segments=segments, mask=mask), mask, self.pooling)
         out: Tensor = self.output(self.dropout(vector)).squeeze(-1)
         return out
 

@@ -96,15 +96,16 @@ def smoothed_cross_entropy(
     return mean if ignored is None else torch.where((targets != ignored).any(), mean, 0.0)
 
 
-def lowest_smoothed(size: int, smoothing: float) -> float:
+def lowest_smoothed(size: int, smoothing: float, spread: Spread = "all") -> float:
     """Return the least value of `smoothed_cross_entropy`, in nats: the entropy of its target.
 
     Args:
         size: how many tokens there are.
-        smoothing: as for `smoothed_cross_entropy`.
+        smoothing, spread: as for `smoothed_cross_entropy`.
     """
-    target = torch.full((size,), smoothing / size, dtype=torch.float64)
-    target[0] += 1 - smoothing
+    other = smoothing / (size if spread == "all" else size - 1)
+    target = torch.full((size,), other, dtype=torch.float64)
+    target[0] = 1 - (size - 1) * other
     return float(torch.special.entr(target).sum())
 
 

@@ -140,7 +140,7 @@ class HeadFromPretrained(FromPretrained):
         body = getattr(model, self.stands_on)
         families = self._all_families() if type(body) is self.body else ()
         family = next((family for family in families if family.can_hold(body.config)), None)
-        if family is None:
+        if family is None or getattr(model, "pooling", "pooled") != "pooled":
             raise ValueError(
                 f"no published architecture has this {type(self).__name__} on this {type(body).__name__}: "
                 "torch.save(model.state_dict(), file) keeps its weights"

@@ -1,6 +1,6 @@
 """What lesson 08 asks for beside `course_lib.text.subwords`: GPT-2's tokens of bytes, and a long text's bits.
 
-The library's own byte-level tokenizer is in `course_lib.text.fast_subwords`. Here tokens are strings, in which one
+The library's own byte-level tokenizer is `course_lib.text.byte_pairs`. Here its tokens are strings, in which one
 printable character stands for each byte, as in GPT-2's files.
 """
 

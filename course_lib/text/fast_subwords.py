@@ -1,9 +1,8 @@
 """Subwords for real work, with the `tokenizers` library: byte-pair encoding, WordPiece, and published vocabularies.
 
-`course_lib.text.subwords` shows how it is done; `SubwordVocabulary.train_bpe` learns the same pieces and ids in a small
+`course_lib.text.subwords` and `course_lib.text.byte_pairs` show how it is done. `SubwordVocabulary.train_bpe` learns
+the same pieces as the former, `SubwordVocabulary.train_byte_bpe` those of the latter, with the same ids, in a small
 fraction of the time. GPT-2's and BERT's vocabularies are read from the files that were published with them.
-
-A text that spells a special token, such as "<s>" or "<|endoftext|>", is cut as any other text; `id` gives the token's.
 """
 
 from __future__ import annotations
@@ -15,9 +14,17 @@ from pathlib import Path
 
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
-from course_lib.ground.validation import check_at_least, check_texts, check_unicode
+from course_lib.ground.validation import check_at_least, check_one_of, check_texts, check_unicode
 from course_lib.published.hub import find_folder, read_json
-from course_lib.text.gpt2_files import GPT2_END, read_gpt2_ids, read_gpt2_pairs, read_utf8
+from course_lib.text.byte_pairs import (
+    GPT2_END,
+    PATTERNS,
+    Pattern,
+    check_special,
+    stream_words,
+)
+from course_lib.text.gpt2_files import read_gpt2_ids, read_gpt2_pairs, read_utf8
+from course_lib.text.special_tokens import Choice, Part, SpecialTokens, without_special
 from course_lib.text.subwords import MARK
 from course_lib.text.tokenization import (
     END,
@@ -53,6 +60,7 @@ class SubwordVocabulary:
     tokenizer: Tokenizer
 
     def __post_init__(self) -> None:
+        # A text that spells "<s>" or "[MASK]" is a text: `encode` alone knows which special tokens may come of one.
         self.tokenizer.encode_special_tokens = True
         # A published file may say how its model's batches are filled up and cut; a text's ids are all of it, alone.
         self.tokenizer.no_padding()
@@ -88,34 +96,44 @@ class SubwordVocabulary:
         return cls(tokenizer)
 
     @classmethod
-    def train_byte_bpe(cls, texts: Iterable[str], size: int) -> SubwordVocabulary:
+    def train_byte_bpe(
+        cls, texts: Iterable[str], size: int, *, special: Sequence[str] = (GPT2_END,), pattern: Pattern = "gpt2"
+    ) -> SubwordVocabulary:
         """Byte-level byte-pair encoding, as GPT-2's, learned from texts: no text has anything unknown in it.
 
-        The ids are those of the 256 bytes, the joined pieces, and GPT-2's end of a text, of which nothing is learned
-        where a text spells it, nor across it.
+        The pieces and ids are those of `course_lib.text.byte_pairs`: the bytes, the joined pieces, the special tokens.
+        Here, too, nothing is learned from a special token that a text spells, nor across it.
 
         Args:
             texts: what to learn from.
-            size: how many pieces, the 256 bytes and the end included. There are fewer if every word is a single piece
-                before, and more if these alone are.
+            size: how many pieces, the 256 bytes and the special tokens included. There are fewer if every word is a
+                single piece before, and more if these alone are.
+            special: the special tokens.
+            pattern: how a text is split into words: as GPT-2 does it, or as GPT-4.
 
         Raises:
-            TypeError: one string instead of texts.
-            ValueError: the texts have no words, one is not valid Unicode, or `size` is below 1.
+            TypeError: one string instead of texts, or of special tokens.
+            ValueError: the texts have no words, one is not valid Unicode, `size` is below 1, or a special token is
+                empty, repeated, or written as a piece is.
         """
         check_at_least(1, size=size)
-        check_texts(texts)
-        tokenizer = _byte_tokenizer(models.BPE())
+        check_texts(special)
+        check_one_of(Pattern, pattern=pattern)
+        check_special(special, ())
+        tokenizer = _byte_tokenizer(models.BPE(), pattern)
         trainer = trainers.BpeTrainer(
-            vocab_size=size - 1, initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False
+            vocab_size=max(size - len(special), 0),
+            initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+            show_progress=False,
         )
-        tokenizer.train_from_iterator(_with_words(part for text in texts for part in text.split(GPT2_END)), trainer)
-        tokenizer.add_special_tokens([GPT2_END])
+        tokenizer.train_from_iterator(_with_words(without_special(texts, special)), trainer)
+        check_special(special, tokenizer.get_vocab())
+        tokenizer.add_special_tokens(list(special))
         return cls(tokenizer)
 
     @classmethod
-    def train_wordpiece(cls, texts: Iterable[str], size: int) -> SubwordVocabulary:
-        """WordPiece, as uncased BERT cuts words, learned from texts; the special tokens are `BERT_SPECIAL`.
+    def train_wordpiece(cls, texts: Iterable[str], size: int, *, lowercase: bool = True) -> SubwordVocabulary:
+        """WordPiece, as BERT cuts words, learned from texts; the special tokens are `BERT_SPECIAL`.
 
         A piece that does not begin a word begins with ##. Schuster and Nakajima (2012); Devlin et al. (2019),
         section 3. (The library learns the pieces by pair counts, which Google's own training does not do.)
@@ -123,6 +141,7 @@ class SubwordVocabulary:
         Args:
             texts: what to learn from.
             size: how many pieces, the special ones and the characters included.
+            lowercase: whether to write everything in lower case and without accents.
 
         Raises:
             TypeError: one string instead of texts.
@@ -130,13 +149,13 @@ class SubwordVocabulary:
         """
         check_at_least(1, size=size)
         sentences = list(_with_words(texts))
-        tokenizer = _bert_tokenizer(None)
+        tokenizer = _bert_tokenizer(None, lowercase)
         # The library meets the pieces of one character in an order that changes from run to run, and breaks ties
         # by it. Named here as if they were special, they have fixed positions.
         first = [*BERT_SPECIAL, *_characters(tokenizer, sentences)]
         trainer = trainers.WordPieceTrainer(vocab_size=size, special_tokens=first, show_progress=False)
         tokenizer.train_from_iterator(sentences, trainer)
-        return cls(_bert_tokenizer(tokenizer.get_vocab()))
+        return cls(_bert_tokenizer(tokenizer.get_vocab(), lowercase))
 
     @classmethod
     def load_bert(cls, vocabulary: Path | str, *, lowercase: bool = True) -> SubwordVocabulary:
@@ -176,7 +195,7 @@ class SubwordVocabulary:
         needed = {*pre_tokenizers.ByteLevel.alphabet(), *(piece for pair in pairs for piece in (*pair, "".join(pair)))}
         if absent := sorted(needed - ids.keys()):
             raise ValueError(f"{vocabulary} has no piece {absent[0]!r}, which GPT-2's bytes or {merges} ask for")
-        tokenizer = _byte_tokenizer(models.BPE(ids, pairs))
+        tokenizer = _byte_tokenizer(models.BPE(ids, pairs), "gpt2")
         special = sorted(ids.keys() - needed, key=ids.__getitem__)
         tokenizer.add_special_tokens([*special, *({GPT2_END} - ids.keys())])
         return cls(tokenizer)
@@ -239,26 +258,94 @@ class SubwordVocabulary:
             raise ValueError(f"there is no token {token!r} in this vocabulary of {len(self)}")
         return int(found)
 
-    def encode(self, text: str) -> list[int]:
+    def encode(self, text: str, *, allowed_special: Choice = (), disallowed_special: Choice | None = None) -> list[int]:
         """The ids of a text's pieces, without special ones around it.
 
-        Raises:
-            ValueError: the text is not valid Unicode.
-        """
-        check_unicode(text)
-        return list(self.tokenizer.encode(text, add_special_tokens=False).ids)
+        Args:
+            text: any text.
+            allowed_special: the special tokens that become one id where the text spells them; "all" of them.
+            disallowed_special: those that it must not spell; "all" that are not allowed. The others are plain text.
+                By default "all" where the pieces are made of bytes, as GPT-2's are, and none elsewhere.
 
-    def encode_all(self, texts: Sequence[str]) -> list[list[int]]:
+        Raises:
+            ValueError: the text is not valid Unicode, or spells a special token that is refused.
+        """
+        parts = self._special_tokens(allowed_special, disallowed_special).split(text)
+        return [i for part in parts for i in ([part] if isinstance(part, int) else self._encode_plain(part))]
+
+    def encode_all(
+        self, texts: Sequence[str], *, allowed_special: Choice = (), disallowed_special: Choice | None = None
+    ) -> list[list[int]]:
         """The ids of many texts, as `encode` gives them; faster than one at a time.
 
         Raises:
             TypeError: one string instead of a list.
-            ValueError: a text is not valid Unicode.
+            ValueError: a text is not valid Unicode, or spells a special token that is refused.
         """
         check_texts(texts)
-        for text in texts:
-            check_unicode(text)
-        return [list(found.ids) for found in self.tokenizer.encode_batch(list(texts), add_special_tokens=False)]
+        special = self._special_tokens(allowed_special, disallowed_special)
+        split = [special.split(text) for text in texts]
+        plain = [part for parts in split for part in parts if isinstance(part, str)]
+        found = iter(self.tokenizer.encode_batch(plain, add_special_tokens=False))
+        return [
+            [i for part in parts for i in ([part] if isinstance(part, int) else next(found).ids)] for parts in split
+        ]
+
+    def encode_stream(
+        self, texts: Iterable[str], *, allowed_special: Choice = (), disallowed_special: Choice | None = None
+    ) -> Iterator[int]:
+        """The ids of one text that comes in chunks, such as an open file, cut anywhere: those of the chunks joined.
+
+        Only the last word of a chunk, and what may begin a special token, waits for the next one; nothing else is kept.
+
+        Args:
+            texts: the chunks.
+            allowed_special, disallowed_special: as for `encode`. A token that is refused is an error where it is met;
+                the ids before it are out by then.
+
+        Raises:
+            TypeError: one string instead of chunks, or a chunk is not a string.
+            ValueError: the vocabulary does not cut words as GPT-2 or GPT-4, a chunk is not valid Unicode, or the
+                text spells a special token that is refused.
+        """
+        check_texts(texts)
+        pattern = self._pattern
+        if pattern is None:
+            raise ValueError(
+                "only a vocabulary that cuts words as GPT-2 or GPT-4 does can encode a stream; encode whole texts"
+            )
+        special = self._special_tokens(allowed_special, disallowed_special)
+        return self._encode_parts(special.split_stream(texts), pattern)
+
+    def _encode_parts(self, parts: Iterable[Part], pattern: Pattern) -> Iterator[int]:
+        for found in stream_words(parts, pattern):
+            if isinstance(found, int):
+                yield found
+            else:
+                yield from self.tokenizer.encode(found, is_pretokenized=True, add_special_tokens=False).ids
+
+    @property
+    def _pattern(self) -> Pattern | None:
+        """The pattern that splits texts into words, if it is GPT-2's or GPT-4's."""
+        mine = self.tokenizer.pre_tokenizer
+        if mine is None or self.tokenizer.normalizer is not None:
+            return None
+        if isinstance(mine, pre_tokenizers.ByteLevel):
+            return "gpt2" if mine.use_regex and not mine.add_prefix_space else None
+        return "gpt4" if mine.__getstate__() == _gpt4_words().__getstate__() else None
+
+    def _encode_plain(self, text: str) -> list[int]:
+        return list(self.tokenizer.encode(text, add_special_tokens=False).ids)
+
+    def _special_tokens(self, allowed: Choice, disallowed: Choice | None) -> SpecialTokens:
+        if disallowed is None:
+            disallowed = "all" if isinstance(self.tokenizer.decoder, decoders.ByteLevel) else ()
+        return SpecialTokens.choose(self._special_ids, allowed, disallowed)
+
+    @cached_property
+    def _special_ids(self) -> dict[str, int]:
+        added = self.tokenizer.get_added_tokens_decoder()
+        return {token.content: i for i, token in added.items() if token.special}
 
     def encode_pair(self, first: str, second: str | None = None, max_length: int | None = None) -> JoinedPair:
         """One or two texts as BERT reads them: see `join_pair`.
@@ -279,8 +366,8 @@ class SubwordVocabulary:
         check_ids(ids, len(self))
         return [str(self.tokenizer.id_to_token(i)) for i in ids]
 
-    def decode(self, ids: Sequence[int]) -> str:
-        """The text up to the first end, without start, padding, [CLS] and [SEP].
+    def decode(self, ids: Sequence[int], *, stop: bool = True) -> str:
+        """The text up to the first end, without start, padding, [CLS] and [SEP]; with `stop=False`, all of it.
 
         An end before everything else, such as what separates two documents, is skipped.
 
@@ -288,8 +375,10 @@ class SubwordVocabulary:
             ValueError: there is no piece with one of these ids.
         """
         check_ids(ids, len(self))
-        ends, hidden = self._ends_and_hidden
-        visible = [i for i in before_end(ids, ends) if i not in hidden]
+        visible = list(ids)
+        if stop:
+            ends, hidden = self._ends_and_hidden
+            visible = [i for i in before_end(ids, ends) if i not in hidden]
         return str(self.tokenizer.decode(visible, skip_special_tokens=False))
 
     @cached_property
@@ -306,7 +395,7 @@ def _is_uncased(folder: Path) -> bool:
     return not path.is_file() or bool(read_json(path).get("do_lower_case", True))
 
 
-def _bert_tokenizer(ids: dict[str, int] | None, lowercase: bool = True) -> Tokenizer:
+def _bert_tokenizer(ids: dict[str, int] | None, lowercase: bool) -> Tokenizer:
     """BERT's way to cut words, with these pieces, or with none yet."""
     model = models.WordPiece(unk_token="[UNK]") if ids is None else models.WordPiece(ids, unk_token="[UNK]")
     tokenizer = Tokenizer(model)
@@ -316,12 +405,19 @@ def _bert_tokenizer(ids: dict[str, int] | None, lowercase: bool = True) -> Token
     return tokenizer
 
 
-def _byte_tokenizer(model: models.BPE) -> Tokenizer:
-    """GPT-2's way to cut words, with these pieces."""
+def _byte_tokenizer(model: models.BPE, pattern: Pattern) -> Tokenizer:
+    """GPT-2's or GPT-4's way to cut words, with these pieces."""
     tokenizer = Tokenizer(model)
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    gpt2 = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.pre_tokenizer = gpt2 if pattern == "gpt2" else _gpt4_words()
     tokenizer.decoder = decoders.ByteLevel()
     return tokenizer
+
+
+def _gpt4_words() -> pre_tokenizers.PreTokenizer:
+    """GPT-4's words as bytes; Llama 3's, too, whose published file has the same two steps."""
+    words = pre_tokenizers.Split(Regex(PATTERNS["gpt4"]), "isolated")
+    return pre_tokenizers.Sequence([words, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
 
 
 def _characters(tokenizer: Tokenizer, texts: Iterable[str]) -> list[str]:

@@ -1,8 +1,4 @@
-"""GPT-2's files: how they write bytes, its pairs from wherever they are, and what is in a vocabulary's two files.
-
-Its pieces are made of bytes, so no text has anything unknown in it; and no piece crosses from one word to the next.
-Radford et al. (2019), "Language Models are Unsupervised Multitask Learners", section 2.2.
-"""
+"""GPT-2's files: how they write bytes, its pairs from wherever they are, and what is in a vocabulary's two files."""
 
 from __future__ import annotations
 
@@ -10,17 +6,7 @@ import json
 from importlib.util import find_spec
 from pathlib import Path
 
-from tokenizers import Regex, pre_tokenizers
-
 from course_lib.published.hub import find_folder
-
-GPT2_END = "<|endoftext|>"
-"""GPT-2's only special token: it separates two documents."""
-
-# Python's own `re` knows no \p{L}.
-_WORDS = pre_tokenizers.Split(
-    Regex(r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"), "isolated"
-)
 
 _PRINTABLE = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
 _OTHERS = [byte for byte in range(256) if byte not in _PRINTABLE]
@@ -29,23 +15,24 @@ BYTES = bytes([*_PRINTABLE, *_OTHERS])
 """All bytes in the order of their ids."""
 
 _WRITTEN = {byte: chr(byte) for byte in _PRINTABLE} | {byte: chr(256 + i) for i, byte in enumerate(_OTHERS)}
+_READ = {character: byte for byte, character in _WRITTEN.items()}
 
 LETTERS = tuple(_WRITTEN[byte] for byte in range(256))
 """The character that stands for each byte."""
 
 
-def split_words(text: str) -> list[str]:
-    """A text's words. Nothing is lost: joined, they are the text.
-
-    A word is an English ending, letters, digits or other characters, with a space before them, or spaces. Of several
-    spaces, the last goes to the word that follows them.
-    """
-    return [word for word, _ in _WORDS.pre_tokenize_str(text)]
-
-
 def written(piece: bytes) -> str:
     """A piece as GPT-2's files write it: each byte as one printable character, a space as Ġ."""
     return "".join(_WRITTEN[byte] for byte in piece)
+
+
+def read_piece(text: str) -> bytes:
+    """The bytes that GPT-2's files write in this way.
+
+    Raises:
+        KeyError: a character stands for no byte.
+    """
+    return bytes(_READ[character] for character in text)
 
 
 def gpt2_pairs() -> list[tuple[str, str]]:

@@ -52,14 +52,14 @@ class SentencePieces:
         ids = [self.ids.get(piece, self.ids[UNKNOWN]) for piece in pieces]
         return [*ids, self.ids[END]] if self.ends else ids
 
-    def decode(self, ids: Sequence[int]) -> str:
-        """The text up to the first </s>, without padding.
+    def decode(self, ids: Sequence[int], *, stop: bool = True) -> str:
+        """The text up to the first </s>, without padding; with `stop=False`, all of it.
 
         Raises:
             ValueError: there is no piece with one of these ids.
         """
         check_ids(ids, len(self))
-        visible = (i for i in before_end(ids, {self.ids[END]}) if i != self.ids[PADDING])
+        visible = [i for i in before_end(ids, {self.ids[END]}) if i != self.ids[PADDING]] if stop else ids
         return decode_pieces([self._pieces[i] for i in visible])
 
     @cached_property

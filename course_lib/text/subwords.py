@@ -6,8 +6,9 @@ frequent words become one piece, rare ones stay several, and no word of known ch
 Sennrich et al. (2016), "Neural Machine Translation of Rare Words with Subword Units", section 3.2; slides S1 and S4.
 A word's beginning is marked with ▁, as in Kudo and Richardson (2018), so that the pieces know where the spaces were.
 
-This is the algorithm to read, in plain Python; `course_lib.text.fast_subwords` is the one to work with. Every choice is
-fixed, so that the same text gives the same pieces everywhere, and in the `tokenizers` library, ties included:
+This is the algorithm to read, in plain Python; `course_lib.text.byte_pairs` shows it on bytes, as GPT-2 has it, and
+`course_lib.text.fast_subwords` is the one to work with. Every choice is fixed, so that the same text gives
+the same pieces everywhere, and in the `tokenizers` library, ties included:
 
 - of several most frequent pairs, the one whose left piece has the smallest id; of those, the one whose right piece has;
 - to encode a word, the pair that was learned first is merged first, from left to right.

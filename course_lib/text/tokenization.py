@@ -27,8 +27,8 @@ class Vocabulary(Protocol):
     def encode(self, text: str) -> list[int]:
         """The ids of a text, without special ones around it."""
 
-    def decode(self, ids: Sequence[int]) -> str:
-        """The text of these ids up to the first end, without start and padding."""
+    def decode(self, ids: Sequence[int], *, stop: bool = True) -> str:
+        """The text of these ids up to the first end, without start and padding; with `stop=False`, all of it."""
 
 
 @dataclass(frozen=True)
@@ -63,14 +63,16 @@ class WordVocabulary:
         """The ids of a sentence's words, without <s> and <e>; <unk>'s for words that are not known."""
         return [self.ids.get(word, UNKNOWN_ID) for word in text.split()]
 
-    def decode(self, ids: Sequence[int]) -> str:
-        """The words up to the first <e>, without <s> and padding.
+    def decode(self, ids: Sequence[int], *, stop: bool = True) -> str:
+        """The words up to the first <e>, without <s> and padding; with `stop=False`, all of them.
 
         Raises:
             ValueError: there is no word with one of these ids.
         """
         check_ids(ids, len(self))
-        return " ".join(self.words[i] for i in before_end(ids, {END_ID}) if i not in (START_ID, PADDING_ID))
+        if stop:
+            ids = [i for i in before_end(ids, {END_ID}) if i not in (START_ID, PADDING_ID)]
+        return " ".join(self.words[i] for i in ids)
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ class CharacterVocabulary:
             raise ValueError(f"the text holds {unknown[0]!r}, which is not among the {len(self)} known characters")
         return [self.ids[character] for character in text]
 
-    def decode(self, ids: Sequence[int]) -> str:
+    def decode(self, ids: Sequence[int], *, stop: bool = True) -> str:
         """The characters, all of them: no character is an end.
 
         Raises:

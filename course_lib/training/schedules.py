@@ -24,19 +24,20 @@ def constant_schedule(rate: float) -> Schedule:
     return _from_step_1(lambda step: rate)
 
 
-def paper_schedule(d_model: int, warmup: int = 4000) -> Schedule:
+def paper_schedule(d_model: int, warmup: int = 4000, factor: float = 1.0) -> Schedule:
     """The paper's: up in a straight line for `warmup` steps, then down with 1 / √step (section 5.3).
 
-    rate(step) = d_model^-0.5 · min(step^-0.5, step · warmup^-1.5)
+    rate(step) = factor · d_model^-0.5 · min(step^-0.5, step · warmup^-1.5)
 
-    Its peak, at step `warmup`, is 1 / √(d_model · warmup).
+    Its peak, at step `warmup`, is factor / √(d_model · warmup).
 
     Raises:
-        ValueError: `d_model` or `warmup` is below 1.
+        ValueError: `d_model` or `warmup` is below 1, or `factor` negative or not finite.
     """
     check_at_least(1, d_model=d_model)
+    check_not_negative(factor=factor)
     _check_warmup(warmup)
-    return _from_step_1(lambda step: d_model**-0.5 * min(step**-0.5, step * warmup**-1.5))
+    return _from_step_1(lambda step: factor * d_model**-0.5 * min(step**-0.5, step * warmup**-1.5))
 
 
 def inverse_root_schedule(peak: float, warmup: int) -> Schedule:

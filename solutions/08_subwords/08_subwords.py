@@ -1461,6 +1461,6 @@ def your_tokenizer_your_gpt():
 # ## What you have now
 #
 # You can now turn a string into the ids that a model reads, and back: `course_lib.text.subwords` and
-# `course_lib.references.subwords` contain what you have just written, and `course_lib.text.fast_subwords` is a faster
+# `course_lib.text.byte_pairs` contain what you have just written, and `course_lib.text.fast_subwords` is a faster
 # version. In lesson 09 BERT reads such tokens, with two special ones around them, and learns by guessing the masked
 # ones.

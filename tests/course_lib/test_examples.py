@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import transformers
 
+from course_lib.text.byte_pairs import ByteLevelVocabulary
 from course_lib.text.shakespeare import a_little_shakespeare
-from tests.course_lib.text.gpt2_files import write_gpt2_files
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = {
@@ -26,7 +26,9 @@ EXAMPLES = {
 @pytest.fixture
 def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A hub with a small GPT-2 and its tokenizer."""
-    size = len(write_gpt2_files(tmp_path, [a_little_shakespeare()[:2000]], 500))
+    vocabulary = ByteLevelVocabulary.learn([a_little_shakespeare()[:2000]], 300)
+    vocabulary.save(tmp_path / "vocab.json", tmp_path / "merges.txt")
+    size = len(vocabulary)
     sizes = transformers.GPT2Config(vocab_size=size, n_embd=16, n_layer=1, n_head=2, eos_token_id=size - 1)
     transformers.GPT2LMHeadModel(sizes).save_pretrained(tmp_path)
     monkeypatch.setattr("huggingface_hub.snapshot_download", lambda _name, allow_patterns: str(tmp_path))

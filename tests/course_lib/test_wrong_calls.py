@@ -25,6 +25,7 @@ from course_lib.objectives.losses import cross_entropy
 from course_lib.positions import LearnedPositions, shift_matrix, sinusoidal_encoding
 from course_lib.recurrent import RecurrentConfig, RecurrentEncoder
 from course_lib.text.batches import Windows, pad
+from course_lib.text.byte_pairs import ByteLevelVocabulary
 from course_lib.text.fast_subwords import SubwordVocabulary
 from course_lib.text.packing import PackedTexts
 from course_lib.training.checkpoints import Checkpoints
@@ -150,6 +151,7 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: SequenceClassifier(bert, 1), ValueError, "a classifier needs at least 2 classes, not 1"),
     (lambda: TokenClassifier(bert, 0), ValueError, "a classifier needs at least 2 classes, not 0"),
     (lambda: MultipleChoice(bert)(IDS), ValueError, r"ids must be \[batch, choices, tokens\], not \[1, 3\]"),
+    (lambda: SequenceClassifier(bert, 2, pooling="cls"), ValueError, "pooling must be one of pooled, mean, not 'cls'"),  # type: ignore[arg-type]
     (lambda: best_spans(torch.randn(1, 2, 3), 0), ValueError, "a span has at least one token, not 0"),
     # attention
     (lambda: attention(IDS, IDS, IDS), TypeError, r"queries must be floating-point.*write queries.float\(\)"),
@@ -238,6 +240,25 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: SubwordVocabulary.train_bpe(["the \ud83d cat"], 30), ValueError, "half a character"),
     (lambda: SubwordVocabulary.train_byte_bpe("the cat", 300), TypeError, "give a list of texts, not one string"),
     (lambda: SubwordVocabulary.train_byte_bpe(["the cat"], 0), ValueError, "size must be at least 1, not 0"),
+    (
+        lambda: SubwordVocabulary.train_byte_bpe(["a"], 300, special="<a>"),
+        TypeError,
+        "not one string: put it in a list",
+    ),
+    (lambda: pieces.encode("<s>", allowed_special="<s>"), TypeError, "give a list of texts, not one string"),
+    (
+        lambda: pieces.encode("<s>", allowed_special=["[CLS]"]),
+        ValueError,
+        "not a special token of this .*, which has",
+    ),
+    (lambda: pieces.encode_stream(["the cat"]), ValueError, "only a vocabulary that cuts words as GPT-2 or GPT-4"),
+    (lambda: ByteLevelVocabulary.learn("the cat", 3), TypeError, "give a list of texts, not one string"),
+    (lambda: ByteLevelVocabulary.learn(["the cat"], -1), ValueError, "merges must be at least 0, not -1"),
+    (lambda: ByteLevelVocabulary.learn(["the \ud83d cat"], 3), ValueError, "half a character"),
+    (lambda: ByteLevelVocabulary(()).encode("<|endoftext|>"), ValueError, "add it to allowed_special to have it"),
+    (lambda: ByteLevelVocabulary(()).encode("the \ud83d cat"), ValueError, "half a character"),
+    (lambda: ByteLevelVocabulary(()).encode_stream("the cat"), TypeError, "give a list of texts, not one string"),
+    (lambda: list(ByteLevelVocabulary(()).encode_stream([b"the"])), TypeError, "not in bytes; open a file as text"),  # type: ignore[list-item]
     (lambda: pieces.encode("a \ud83d cat"), ValueError, r"half a character, '\\ud83d', at position 2"),
     (lambda: pieces.encode_all("the cat"), TypeError, "give a list of texts, not one string"),
     (lambda: pieces.decode([99]), ValueError, "id 99 is outside the vocabulary"),

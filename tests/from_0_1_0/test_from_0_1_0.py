@@ -28,6 +28,7 @@ from course_lib.judging.judge import judge
 from course_lib.judging.observation import observe
 from course_lib.learner.kept_answers import load_answer
 from course_lib.learner.progress_file import ProgressFile
+from course_lib.text.byte_pairs import ByteLevelVocabulary
 from course_lib.text.fast_subwords import SubwordVocabulary
 from tests.autograder.small_class import hand_in, make_course
 from tests.from_0_1_0.small_models import SMALL_MODELS
@@ -138,7 +139,7 @@ TOKENIZERS: dict[str, tuple[Callable[[Path], Any], list[int]]] = {
         [46, 50, 20, 51, 59, 17, 1, 52, 54, 30, 18, 55, 21, 23, 45, 19],
     ),
     "bytes": (
-        lambda folder: SubwordVocabulary.load_gpt2(folder / "vocab.json", folder / "merges.txt"),
+        lambda folder: ByteLevelVocabulary.load(folder / "vocab.json", folder / "merges.txt"),
         [262, 257, 275, 257, 256, 267, 67, 26, 257, 260, 220, 266, 89, 68, 264, 268, 273, 69],
     ),
 }

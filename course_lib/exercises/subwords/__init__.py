@@ -30,6 +30,7 @@ EXERCISES = collect(
     windowed_bits,
     wordpiece,
     withheld=(
+        "course_lib.text.byte_pairs",
         "course_lib.text.fast_subwords",
         "course_lib.text.subwords",
         "course_lib.references.subwords",

@@ -15,7 +15,8 @@ from course_lib.judging.exercise import Callback, Case, Exercise, Hint
 from course_lib.judging.ready_made import TOKENIZERS
 from course_lib.references import subwords as reference
 from course_lib.text import subwords
-from course_lib.text.gpt2_files import LETTERS, split_words
+from course_lib.text.byte_pairs import split_words
+from course_lib.text.gpt2_files import LETTERS
 from course_lib.text.subwords import Merge, Pieces
 
 _TEXTS = (

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import torch
 from torch import Generator
 
 from course_lib.text import subwords
-from course_lib.text.gpt2_files import BYTES, LETTERS, split_words
+from course_lib.text.byte_pairs import ByteLevelVocabulary
+from course_lib.text.gpt2_files import LETTERS
 from course_lib.text.subwords import MARK, Merge, Pieces
 from course_lib.text.tokenization import SPECIAL
 
@@ -87,10 +87,9 @@ def learned_merges(words: Mapping[Pieces, int], merges: int) -> list[Merge]:
 
 def byte_merges(texts: Sequence[str], merges: int, letters: Sequence[str] = LETTERS) -> list[Merge]:
     """Byte-level pairs learned from texts, written with these letters, up to the first token that two pairs make."""
-    counts = Counter(word for text in texts for word in split_words(text))
-    words = {tuple(letters[byte] for byte in word.encode()): times for word, times in counts.items()}
-    ids = {letters[byte]: i for i, byte in enumerate(BYTES)}
-    return _making_new_tokens(subwords.learn_merges(words, ids, merges))
+    pairs = ByteLevelVocabulary.learn(texts, merges).merges
+    written = (["".join(letters[byte] for byte in token) for token in pair] for pair in pairs)
+    return _making_new_tokens((left, right) for left, right in written)
 
 
 def _making_new_tokens(pairs: Iterable[Merge]) -> list[Merge]:

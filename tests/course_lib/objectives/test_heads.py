@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.testing import assert_close
 
-from course_lib.bags import BagOfEmbeddings, BagOfEmbeddingsConfig
+from course_lib.bags import BagOfEmbeddings, BagOfEmbeddingsConfig, mean_pooling
 from course_lib.models import BERT, GPT, BERTConfig, GPTConfig
 from course_lib.objectives.heads import (
     GPTClassifier,
@@ -128,6 +128,18 @@ class TestShapes:
         assert MaskedLanguageModel(bert())(IDS, segments=SEGMENTS, mask=MASK).shape == (2, 5, 12)
         assert NextSentencePredictor(bert())(IDS, segments=SEGMENTS, mask=MASK).shape == (2, 2)
         assert GPTClassifier(GPT(GPTConfig(12, 8, 16, 2, 1, 24)), 3)(IDS, mask=MASK).shape == (2, 3)
+
+
+class TestPooling:
+    def test_is_the_encoders_own_or_the_mean_of_the_tokens(self) -> None:
+        encoder = bert()
+        read = encoder(IDS, segments=SEGMENTS, mask=MASK)
+        for pooling, vector in (("pooled", read.pooled), ("mean", mean_pooling(read.states, MASK))):
+            head = SequenceClassifier(encoder, 3, pooling=pooling).eval()
+            assert_close(head(IDS, segments=SEGMENTS, mask=MASK), head.output(vector))
+            choice = MultipleChoice(encoder, pooling=pooling).eval()
+            ids, segments, mask = (x.view(1, 2, 5) for x in (IDS, SEGMENTS, MASK))
+            assert_close(choice(ids, segments=segments, mask=mask), choice.output(vector).view(1, 2))
 
 
 class TestSpans:
@@ -250,9 +262,10 @@ def counting(texts: int) -> Tensor:
 @pytest.mark.usefixtures("slow")
 class TestLearning:
     @pytest.mark.sampled(1)
-    def test_sequence_classification(self) -> None:
+    @pytest.mark.parametrize("pooling", ["pooled", "mean"])
+    def test_sequence_classification(self, pooling: str) -> None:
         task = made(a_first)
-        assert right(learn(SequenceClassifier(encoder(), 2), task), task) > 0.9
+        assert right(learn(SequenceClassifier(encoder(), 2, pooling=pooling), task), task) > 0.9
 
     def test_sequence_classification_with_other_encoders(self) -> None:
         task = made(a_first)

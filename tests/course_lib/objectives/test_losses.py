@@ -12,6 +12,7 @@ from torch.testing import assert_close
 
 from course_lib.models import GPT, GPTConfig, Transformer, TransformerConfig
 from course_lib.objectives.losses import (
+    Spread,
     cross_entropy,
     language_model_loss,
     lowest_smoothed,
@@ -59,14 +60,15 @@ def test_the_known_factor_is_between_them() -> None:
     assert others != smoothed_cross_entropy(LOGITS, EXPECTED, 0.1, "all")
 
 
-def test_no_scores_cost_less_than_the_smoothed_target_itself() -> None:
-    lowest = lowest_smoothed(11, 0.1)
+@pytest.mark.parametrize("spread", ["all", "others"])
+def test_no_scores_cost_less_than_the_smoothed_target_itself(spread: Spread) -> None:
+    lowest = lowest_smoothed(11, 0.1, spread)
     scores = LOGITS[:1, :1].double().requires_grad_()
     descent = torch.optim.LBFGS([scores], max_iter=100, line_search_fn="strong_wolfe")
 
     def cost() -> torch.Tensor:
         descent.zero_grad()
-        loss = smoothed_cross_entropy(scores, EXPECTED[:1, :1], 0.1)
+        loss = smoothed_cross_entropy(scores, EXPECTED[:1, :1], 0.1, spread)
         loss.backward()
         return loss
 

@@ -184,10 +184,11 @@ def test_a_decoder_without_an_output_has_its_embedding_as_one(family: str, tmp_p
 @pytest.mark.parametrize(
     "make",
     [
+        lambda: SequenceClassifier(BERT(BERTConfig(61, 32, 24, 4, 1, 40)), 3, pooling="mean"),
         lambda: SequenceClassifier(BagOfEmbeddings(BagOfEmbeddingsConfig(61, 24)), 3),
         lambda: TokenClassifier(BERT(BERTConfig(61, 32, 24, 4, 1, 40, pooler_activation="relu")), 3),
     ],
-    ids=["a bag", "relu"],
+    ids=["a mean", "a bag", "relu"],
 )
 def test_what_no_published_model_has_is_not_saved_as_one(make: Callable[[], Any], tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no published architecture has this"):

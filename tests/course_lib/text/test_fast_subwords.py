@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 from transformers import BertTokenizer, GPT2Tokenizer
 
+from course_lib.text.byte_pairs import GPT2_END, ByteLevelVocabulary
 from course_lib.text.fast_subwords import BERT_SPECIAL, SubwordVocabulary
-from course_lib.text.gpt2_files import BYTES, GPT2_END, written
 from course_lib.text.tokenization import END_ID, PADDING_ID, SPECIAL, START_ID
-from tests.course_lib.text.gpt2_files import write_gpt2_files
 
 TEXTS = ["A cat danced on the table.", "Two cats are dancing (all night)!", "tables, cats and dogs danced"]
 HARD = [
@@ -28,9 +27,6 @@ HARD = [
     "<s> [MASK] <|endoftext|>",
     "unaffable",
 ]
-
-
-GPT2_BYTES = [written(bytes([byte])) for byte in BYTES]
 
 
 class TestBytePairs:
@@ -53,9 +49,19 @@ class TestBytePairs:
         ids = self.WORDS.encode("cat")
         assert self.WORDS.decode([START_ID, *ids, PADDING_ID, END_ID, *ids]) == "cat"
         assert self.WORDS.decode([END_ID, PADDING_ID, PADDING_ID]) == ""
+        assert self.WORDS.decode([START_ID, *ids, END_ID], stop=False) == "<s> cat<e>"
 
-    def test_special_tokens_in_a_text_are_plain_text(self) -> None:
+    def test_it_encodes_no_stream(self) -> None:
+        with pytest.raises(
+            ValueError, match="only a vocabulary that cuts words as GPT-2 or GPT-4 does can encode a stream"
+        ):
+            self.WORDS.encode_stream(["the cat"])
+
+    def test_special_tokens_are_plain_text_unless_the_caller_says_otherwise(self) -> None:
         assert set(self.WORDS.encode("cat <s>")).isdisjoint({START_ID, END_ID, PADDING_ID})
+        assert self.WORDS.encode("<s>cat<e>", allowed_special="all") == [START_ID, *self.WORDS.encode("cat"), END_ID]
+        with pytest.raises(ValueError, match="the text spells the special token '<s>'"):
+            self.WORDS.encode("cat <s>", disallowed_special="all")
 
     def test_is_saved_and_loaded(self, tmp_path: Path) -> None:
         self.WORDS.save(tmp_path / "tokenizer.json")
@@ -73,51 +79,80 @@ class TestBytePairs:
 
 
 BYTE_TEXTS = [*TEXTS, "猫が踊る。猫が踊る", "naïve cafés, naïve tables\r\n\r\n", *HARD[2:4]]
-UNICODE = st.text(st.characters(exclude_categories=["Cs"])) | st.text("the cats né猫\n'")
-
-
-@pytest.fixture(scope="module")
-def gpt2(tmp_path_factory: pytest.TempPathFactory) -> GPT2Tokenizer:
-    """The vocabulary of `TestByteLevelBytePairs`, as `transformers` reads it from GPT-2's two files."""
-    folder = tmp_path_factory.mktemp("gpt2")
-    write_gpt2_files(folder, BYTE_TEXTS, 317)
-    tokenizer: GPT2Tokenizer = GPT2Tokenizer.from_pretrained(folder)
-    return tokenizer
+BYTE_TEXTS += [f"<|user|>the cats  {GPT2_END}<|user|>\n the{GPT2_END}{GPT2_END}"]
 
 
 class TestByteLevelBytePairs:
-    WORDS = SubwordVocabulary.train_byte_bpe(BYTE_TEXTS, 317)
+    SPECIAL = ("<|user|>", GPT2_END)
+    READABLE = ByteLevelVocabulary.learn(BYTE_TEXTS, 60, SPECIAL)
+    FAST = SubwordVocabulary.train_byte_bpe(BYTE_TEXTS, len(READABLE), special=SPECIAL)
 
-    def test_is_as_large_as_asked_with_the_bytes_first_and_the_end_last(self) -> None:
-        assert len(self.WORDS) == 317
-        assert self.WORDS.tokens(range(256)) == GPT2_BYTES
-        assert self.WORDS.id(GPT2_END) == 316
+    def test_is_as_large_as_asked_with_the_special_tokens_last(self) -> None:
+        assert len(self.FAST) == len(self.READABLE) == 256 + 60 + 2
+        assert [self.FAST.id(token) for token in self.SPECIAL] == [316, 317]
 
     @settings(max_examples=100)
-    @given(text=UNICODE)
-    def test_ids_are_those_of_transformers_and_any_text_comes_back(self, gpt2: GPT2Tokenizer, text: str) -> None:
-        ids = self.WORDS.encode(text)
-        assert ids == gpt2.encode(text)
-        assert self.WORDS.decode(ids) == text
+    @given(text=st.text(st.characters(exclude_categories=["Cs"])) | st.text("the cats né猫\n'"))
+    def test_ids_and_texts_are_those_of_the_readable_form(self, text: str) -> None:
+        ids = self.READABLE.encode(text, disallowed_special=())
+        assert self.FAST.encode(text, disallowed_special=()) == ids
+        assert list(self.FAST.encode_stream([text], disallowed_special=())) == ids
+        assert self.FAST.decode(ids) == self.READABLE.decode(ids) == text
 
-    def test_half_a_character_becomes_a_replacement_character(self) -> None:
-        ids = self.WORDS.encode("a🐈")
-        assert self.WORDS.decode(ids[:3]) == "a�"
+    def test_special_tokens_are_those_of_the_readable_form(self) -> None:
+        text = "<|user|>the cat <|user|> the  <|endoftext|>\nnaïve"
+        ids = self.READABLE.encode(text, allowed_special="all")
+        assert {316, 317} <= set(ids)
+        assert self.FAST.encode(text, allowed_special="all") == ids
+        assert list(self.FAST.encode_stream(iter(text), allowed_special="all")) == ids
+        assert self.FAST.decode(ids) == self.READABLE.decode(ids) == "<|user|>the cat <|user|> the  "
+        with pytest.raises(ValueError, match=r"the text spells the special token '<\|user\|>'"):
+            self.FAST.encode(text, allowed_special=[GPT2_END])
 
-    def test_nothing_is_learned_from_the_end_of_a_text_nor_across_it(self) -> None:
-        joined = SubwordVocabulary.train_byte_bpe([f"{GPT2_END}the cat  {GPT2_END}{GPT2_END}\n\nthe cat"], 300)
-        apart = SubwordVocabulary.train_byte_bpe(["the cat  ", "\n\nthe cat"], 300)
-        assert joined.tokenizer.get_vocab() == apart.tokenizer.get_vocab()
+    def test_half_characters_are_decoded_as_by_the_readable_form(self) -> None:
+        ids = self.READABLE.encode("€🐈‍⬛ é")
+        for begin in range(len(ids)):
+            for end in range(begin, len(ids) + 1):
+                assert self.FAST.decode(ids[begin:end]) == self.READABLE.decode(ids[begin:end])
 
     def test_is_saved_and_loaded(self, tmp_path: Path) -> None:
-        self.WORDS.save(tmp_path / "tokenizer.json")
+        self.FAST.save(tmp_path / "tokenizer.json")
         loaded = SubwordVocabulary.load(tmp_path / "tokenizer.json")
-        text = GPT2_END.join(BYTE_TEXTS)
-        assert loaded.encode(text) == self.WORDS.encode(text)
-        assert loaded.decode(loaded.encode(text)) == text
+        text = f"{GPT2_END}".join(BYTE_TEXTS)
+        with pytest.raises(ValueError, match="the text spells the special token"):
+            loaded.encode(text)
+        expected = self.READABLE.encode(text, allowed_special="all")
+        assert loaded.encode(text, allowed_special="all") == expected
+        assert list(loaded.encode_stream(iter(text), allowed_special="all")) == expected
 
-    def test_bytes_and_the_end_are_always_there(self) -> None:
+    def test_reads_the_files_of_the_readable_form(self, tmp_path: Path) -> None:
+        files = tmp_path / "vocab.json", tmp_path / "merges.txt"
+        self.READABLE.save(*files)
+        text = f"<|user|>{BYTE_TEXTS[-1]}{GPT2_END}"
+        loaded = SubwordVocabulary.load_gpt2(*files)
+        assert loaded.encode(text, allowed_special="all") == self.READABLE.encode(text, allowed_special="all")
+
+    def test_bytes_and_special_tokens_are_always_there(self) -> None:
         assert len(SubwordVocabulary.train_byte_bpe(["the cat"], 1)) == 257
+
+    def test_there_must_be_words(self) -> None:
+        for texts in ([" ", ""], [GPT2_END]):
+            with pytest.raises(ValueError, match="the texts have no words"):
+                SubwordVocabulary.train_byte_bpe(texts, 300)
+        with pytest.raises(ValueError, match="none of them is empty"):
+            SubwordVocabulary.train_byte_bpe(["a"], 300, special=[""])
+
+
+class TestByteLevelAsGPT4:
+    def test_ids_are_those_of_the_readable_form(self, tmp_path: Path) -> None:
+        readable = ByteLevelVocabulary.learn(BYTE_TEXTS, 60, pattern="gpt4")
+        fast = SubwordVocabulary.train_byte_bpe(BYTE_TEXTS, len(readable), pattern="gpt4")
+        fast.save(tmp_path / "tokenizer.json")
+        for text in [*BYTE_TEXTS, "IT'S 12345  \n\n x!\n"]:
+            expected = readable.encode(text, disallowed_special=())
+            for vocabulary in (fast, SubwordVocabulary.load(tmp_path / "tokenizer.json")):
+                assert vocabulary.encode(text, disallowed_special=()) == expected
+                assert list(vocabulary.encode_stream(iter(text), disallowed_special=())) == expected
 
 
 class TestWordPiece:
@@ -209,12 +244,19 @@ class TestBert:
             SubwordVocabulary.load_bert(path)
 
 
+def gpt2_bytes() -> list[str]:
+    """The characters that GPT-2 writes bytes as, in the order of its ids: printable bytes first, as themselves."""
+    printable = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
+    others = [byte for byte in range(256) if byte not in printable]
+    return [chr(byte) for byte in printable] + [chr(256 + i) for i in range(len(others))]
+
+
 @pytest.fixture(scope="module")
 def gpt2_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small vocabulary in GPT-2's form: its bytes, a few pairs, and the end of a document last."""
     folder = tmp_path_factory.mktemp("gpt2")
     merges = ["Ġ t", "h e", "Ġt he", "c a", "ca t", "Ġ cat"]
-    tokens = [*GPT2_BYTES, *(pair.replace(" ", "") for pair in merges), "<|endoftext|>"]
+    tokens = [*gpt2_bytes(), *(pair.replace(" ", "") for pair in merges), "<|endoftext|>"]
     (folder / "vocab.json").write_text(json.dumps({token: i for i, token in enumerate(tokens)}))
     (folder / "merges.txt").write_text("#version: 0.2\n" + "\n".join(merges) + "\n")
     return folder
@@ -231,6 +273,12 @@ class TestGPT2:
         assert vocabulary.tokens(vocabulary.encode("the cat the")) == ["t", "he", "Ġcat", "Ġthe"]
         assert len(vocabulary) == vocabulary.id("<|endoftext|>") + 1
 
+    @settings(max_examples=200)
+    @given(text=st.text(st.characters(exclude_categories=["Cs"])))
+    def test_nothing_is_unknown_or_lost(self, gpt2_files: Path, text: str) -> None:
+        vocabulary = self.load(gpt2_files)
+        assert vocabulary.decode(vocabulary.encode(text, disallowed_special=())) == text
+
     def test_equals_transformers(self, gpt2_files: Path) -> None:
         theirs = GPT2Tokenizer.from_pretrained(gpt2_files)
         for text in [*TEXTS, *HARD[:4], "the cat", " the  cat\n\n the"]:
@@ -240,13 +288,38 @@ class TestGPT2:
         vocabulary = self.load(gpt2_files)
         ids = [*vocabulary.encode("the cat"), vocabulary.id("<|endoftext|>"), 64]
         assert vocabulary.decode(ids) == vocabulary.decode([vocabulary.id("<|endoftext|>"), *ids]) == "the cat"
+        assert vocabulary.decode(ids, stop=False) == "the cat<|endoftext|>a"
 
     def test_a_text_cannot_smuggle_the_end_in(self, gpt2_files: Path) -> None:
         vocabulary = self.load(gpt2_files)
-        ids = vocabulary.encode(GPT2_END)
-        assert ids == vocabulary.encode_all(["the cat", GPT2_END])[1]
-        assert vocabulary.id(GPT2_END) not in ids
-        assert vocabulary.decode(ids) == GPT2_END
+        for ask in (vocabulary.encode, lambda text: vocabulary.encode_all(["the cat", text])):
+            with pytest.raises(
+                ValueError, match="the text spells the special token '<|endoftext|>': add it to allowed"
+            ):
+                ask("the cat<|endoftext|>")
+        plain = vocabulary.encode("<|endoftext|>", disallowed_special=())
+        assert vocabulary.id(GPT2_END) not in plain
+        assert vocabulary.decode(plain) == GPT2_END
+
+    @pytest.mark.parametrize("text", [*TEXTS, *HARD[:4], "a  <|endoftext|>\n'sthe cat<|end", "we'll 'l \nthe"])
+    def test_a_stream_cut_anywhere_gives_the_ids_of_the_whole(self, gpt2_files: Path, text: str) -> None:
+        vocabulary = self.load(gpt2_files)
+        whole = vocabulary.encode(text, allowed_special="all")
+        for cut in range(len(text) + 1):
+            assert list(vocabulary.encode_stream([text[:cut], text[cut:]], allowed_special="all")) == whole
+        assert list(vocabulary.encode_stream(iter(text), allowed_special="all")) == whole
+
+    def test_a_stream_with_the_end_is_refused(self, gpt2_files: Path) -> None:
+        with pytest.raises(ValueError, match="the text spells the special token"):
+            list(self.load(gpt2_files).encode_stream(["the <|endof", "text|>"]))
+
+    def test_a_caller_may_allow_the_end(self, gpt2_files: Path) -> None:
+        vocabulary = self.load(gpt2_files)
+        theirs = GPT2Tokenizer.from_pretrained(gpt2_files)
+        texts = ["the cat <|endoftext|> the<|endoftext|><|endoftext|>", "", "<|endoftext|>", "cat  <|endoftext|"]
+        expected = [theirs.encode(text) for text in texts]
+        assert [vocabulary.encode(text, allowed_special={GPT2_END}) for text in texts] == expected
+        assert vocabulary.encode_all(texts, allowed_special="all") == expected
 
     @pytest.mark.parametrize(
         ("vocabulary", "merges", "message"),

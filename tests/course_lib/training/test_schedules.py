@@ -20,6 +20,10 @@ def test_the_papers_rises_to_its_peak_and_falls_with_the_root() -> None:
     assert rate(16_000) == pytest.approx(rate(4000) / 2)
 
 
+def test_the_papers_can_be_scaled() -> None:
+    assert paper_schedule(512, 4000, factor=2)(7) == pytest.approx(2 * paper_schedule(512, 4000)(7))
+
+
 def test_the_inverse_root_is_the_papers_with_its_peak_named() -> None:
     ours, papers = inverse_root_schedule(peak=(512 * 4000) ** -0.5, warmup=4000), paper_schedule(512, 4000)
     for step in (1, 3999, 4000, 4001, 50_000):

@@ -1,0 +1,390 @@
+"""Byte-level byte-pair encoding, as GPT-2 does it: the units are bytes, so no text has anything unknown in it.
+
+Radford et al. (2019), "Language Models are Unsupervised Multitask Learners", section 2.2. A text is first cut into
+words, each with the space before it, by GPT-2's pattern or by GPT-4's; no piece crosses from one word to the next.
+
+This is the algorithm to read, in plain Python; `course_lib.text.fast_subwords` is the one to work with. It differs
+from `course_lib.text.subwords` in its units, and in that it counts all pairs only once: merging one changes only the
+words that hold it, so only their pairs are counted anew. Every choice is fixed as in the `tokenizers` library, ties
+included:
+
+- the ids: the 256 bytes in GPT-2's order, which begins with the printable ones, then the merged pieces in the order in
+  which they were learned, then the special tokens;
+- of several most frequent pairs, the one whose left piece has the smallest id; of those, the one whose right piece has
+  (or, with `ties="largest"`, the pair whose pieces are the largest as bytes).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from heapq import heapify, heappop, heappush
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import Any, Literal
+
+from tokenizers import Regex, pre_tokenizers
+
+from course_lib.ground.validation import check_at_least, check_one_of, check_texts
+from course_lib.text.gpt2_files import BYTES, read_gpt2_ids, read_gpt2_pairs, read_piece, written
+from course_lib.text.special_tokens import Choice, Part, SpecialTokens, without_special
+from course_lib.text.tokenization import before_end, check_ids
+
+GPT2_END = "<|endoftext|>"
+"""GPT-2's only special token: it separates two documents."""
+
+ENDINGS = ("'s", "'t", "'re", "'ve", "'m", "'ll", "'d")
+
+Pattern = Literal["gpt2", "gpt4"]
+"""Whose words they are: GPT-2's, or GPT-4's."""
+
+Ties = Literal["smallest", "largest"]
+"""Which of several most frequent pairs is merged: that with the smallest ids, or that with the largest bytes."""
+
+PATTERNS: dict[Pattern, str] = {
+    "gpt2": "|".join(ENDINGS) + r"| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
+    "gpt4": "(?i:" + "|".join(ENDINGS) + r")|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
+    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+}
+"""A word: an English ending, letters, digits or other characters, with a space before them, or spaces.
+
+Of several spaces, the last goes to the word that follows them. GPT-4's (and Llama 3's) finds endings in capitals, too,
+gives letters any one character before them, has at most three digits in a word, and ends a word at a line's end.
+"""
+
+# Python's own `re` knows no \p{L}.
+_WORDS = {name: pre_tokenizers.Split(Regex(pattern), "isolated") for name, pattern in PATTERNS.items()}
+
+_BEGUN_ENDINGS = {ending[:2] for ending in ENDINGS if len(ending) > 2}
+
+Pair = tuple[int, int]
+Merge = tuple[bytes, bytes]
+
+
+def split_words(text: str, pattern: Pattern = "gpt2") -> list[str]:
+    """A text's words, as its pattern says. Nothing is lost: joined, they are the text."""
+    return [word for word, _ in _WORDS[pattern].pre_tokenize_str(text)]
+
+
+def settled_words(text: str, pattern: Pattern = "gpt2") -> tuple[list[str], str]:
+    """The words at the beginning of a text that stay as they are however it goes on, and the rest of it.
+
+    That is its last word, which may grow, if it is no ending; the apostrophe before it, where 'l may become 'll; and
+    all words with one of the spaces that it ends with, which a line's end may join.
+    """
+    words = split_words(text, pattern)
+    if not words or words[-1] in ENDINGS:
+        return words, ""
+    if "".join(words[-2:]) in _BEGUN_ENDINGS:
+        return words[:-2], "".join(words[-2:])
+    begun = min(len(text.rstrip()), len(text) - 1)  # the last character, or the first of the spaces at the end
+    settled = sum(end <= begun for end in accumulate(map(len, words)))
+    return words[:settled], "".join(words[settled:])
+
+
+def stream_words(parts: Iterable[Part], pattern: Pattern) -> Iterator[list[str] | int]:
+    """The words of a text that comes in parts, as soon as they are certain, with the ids of special tokens between
+    them.
+    """
+    rest = ""
+    for part in parts:
+        if isinstance(part, int):
+            yield split_words(rest, pattern)
+            yield part
+            rest = ""
+        else:
+            words, rest = settled_words(rest + part, pattern)
+            yield words
+    yield split_words(rest, pattern)
+
+
+def merge_ids(ids: Sequence[int], pair: Pair, merged: int) -> list[int]:
+    """The ids with every occurrence of the pair replaced by one id, from left to right."""
+    result: list[int] = []
+    i = 0
+    while i < len(ids):
+        if tuple(ids[i : i + 2]) == pair:
+            result.append(merged)
+            i += 2
+        else:
+            result.append(ids[i])
+            i += 1
+    return result
+
+
+class PairCounts:
+    """Counts of neighboring pieces, kept up to date while pairs are merged.
+
+    Attributes:
+        words: each word's pieces, as ids.
+        times: how often each word occurs.
+        counts: how often each pair does.
+        holders: for each pair, the indices of the words that hold it, or have held it.
+    """
+
+    def __init__(self, words: Mapping[Sequence[int], int], order: Callable[[Pair], Any] = tuple) -> None:
+        """Counted once; of equally frequent pairs, the first in this order is merged."""
+        self._order = order
+        self.words = [list(word) for word in words]
+        self.times = list(words.values())
+        self.counts: Counter[Pair] = Counter()
+        self.holders: defaultdict[Pair, set[int]] = defaultdict(set)
+        for index in range(len(self.words)):
+            for pair in pairwise(self.words[index]):
+                self.counts[pair] += self.times[index]
+                self.holders[pair].add(index)
+        self._queue = [(-count, order(pair), pair) for pair, count in self.counts.items()]
+        heapify(self._queue)
+
+    def most_frequent(self) -> Pair | None:
+        """The pair to merge next: the most frequent; of equals, the first in their order; None if there is none.
+
+        Every new count of a pair is put into the queue; older entries are skipped.
+        """
+        while self._queue:
+            count, _, pair = heappop(self._queue)
+            if -count == self.counts[pair]:
+                return pair
+        return None
+
+    def merge(self, pair: Pair, merged: int) -> None:
+        """Replace the pair by one id in all words, and recount the pairs of these words."""
+        changes: Counter[Pair] = Counter()
+        for index in self.holders.pop(pair):
+            before = self.words[index]
+            after = self.words[index] = merge_ids(before, pair, merged)
+            for lost in pairwise(before):
+                changes[lost] -= self.times[index]
+            for gained in pairwise(after):
+                changes[gained] += self.times[index]
+                self.holders[gained].add(index)
+        for changed, change in changes.items():
+            if change:
+                self.counts[changed] += change
+                if self.counts[changed]:
+                    heappush(self._queue, (-self.counts[changed], self._order(changed), changed))
+
+
+class _Reversed(Merge):
+    """A pair of pieces; the larger comes first."""
+
+    def __lt__(self, other: Any) -> bool:
+        return tuple.__gt__(self, other)
+
+
+def learn_byte_merges(words: Mapping[bytes, int], merges: int, ties: Ties = "smallest") -> list[Merge]:
+    """The pairs to merge, in order; fewer where none is left.
+
+    Args:
+        words: each word's bytes, and how often it occurs.
+        merges: how many pairs at most.
+        ties: which of several most frequent pairs comes first.
+
+    Raises:
+        ValueError: there is no such rule for ties.
+    """
+    check_one_of(Ties, ties=ties)
+    pieces = [bytes([byte]) for byte in BYTES]
+    ids = {piece: i for i, piece in enumerate(pieces)}
+    counts = PairCounts(
+        {tuple(BYTES.index(byte) for byte in word): times for word, times in words.items()},
+        tuple if ties == "smallest" else lambda pair: _Reversed((pieces[pair[0]], pieces[pair[1]])),
+    )
+    learned: list[Merge] = []
+    while len(learned) < merges and (pair := counts.most_frequent()):
+        left, right = pieces[pair[0]], pieces[pair[1]]
+        learned.append((left, right))
+        if left + right not in ids:  # abc is ab-c as well as a-bc
+            ids[left + right] = len(pieces)
+            pieces.append(left + right)
+        counts.merge(pair, ids[left + right])
+    return learned
+
+
+@dataclass(frozen=True)
+class ByteLevelVocabulary:
+    """A learned byte-level vocabulary: pairs of pieces in the order of their merges; and the special tokens.
+
+    Attributes:
+        merges: the pairs.
+        special: the special tokens; their ids are the last ones.
+        pattern: how a text is split into words; the files do not say it.
+    """
+
+    merges: tuple[Merge, ...]
+    special: tuple[str, ...] = (GPT2_END,)
+    pattern: Pattern = "gpt2"
+
+    def __post_init__(self) -> None:
+        check_one_of(Pattern, pattern=self.pattern)
+        known = {bytes([byte]) for byte in BYTES}
+        for left, right in self.merges:
+            if absent := {left, right} - known:
+                raise ValueError(f"a pair is merged from {min(absent)!r}, which no earlier pair makes")
+            known.add(left + right)
+        check_special(self.special, set(map(written, known)))
+
+    @classmethod
+    def learn(
+        cls,
+        texts: Iterable[str],
+        merges: int,
+        special: Sequence[str] = (GPT2_END,),
+        *,
+        pattern: Pattern = "gpt2",
+        ties: Ties = "smallest",
+    ) -> ByteLevelVocabulary:
+        """Learn this many pairs from texts; fewer if every word is a single piece before.
+
+        Where a text spells a special token, it ends, and another begins: nothing is learned from the token.
+
+        Raises:
+            TypeError: one string instead of texts, or of special tokens.
+            ValueError: the texts have no words, one is not valid Unicode, `merges` is negative, there is no such
+                pattern or rule for ties, or a special token is empty, repeated, or written as a piece is.
+        """
+        check_one_of(Pattern, pattern=pattern)
+        check_texts(special)
+        check_at_least(0, merges=merges)
+        check_special(special, ())
+        words: Counter[str] = Counter()
+        for text in without_special(texts, special):
+            words.update(split_words(text, pattern))
+        if not any(map(str.strip, words)):
+            raise ValueError("there is nothing to learn pieces from: the texts have no words")
+        learned = learn_byte_merges({word.encode(): times for word, times in words.items()}, merges, ties)
+        return cls(tuple(learned), tuple(special), pattern)
+
+    @classmethod
+    def load(cls, vocabulary: Path | str, merges: Path | str, *, pattern: Pattern = "gpt2") -> ByteLevelVocabulary:
+        """Load what `save` has written, or GPT-2's own `vocab.json` and `merges.txt`.
+
+        Raises:
+            ValueError: the files are not such a vocabulary, or do not belong together.
+            OSError: one cannot be read.
+        """
+        ids, pairs = read_gpt2_ids(Path(vocabulary)), read_gpt2_pairs(Path(merges))
+        try:
+            learned = tuple((read_piece(left), read_piece(right)) for left, right in pairs)
+        except KeyError as error:
+            raise ValueError(f"{merges} has a piece with {error.args[0]!r}, which does not stand for a byte") from None
+        pieces = cls(learned, ()).pieces
+        special = sorted(ids.keys() - set(map(written, pieces)), key=ids.__getitem__)
+        if [*map(written, pieces), *special] != sorted(ids, key=ids.__getitem__):
+            raise ValueError(f"{vocabulary} does not have the bytes, the pieces of {merges} and the rest in this order")
+        return cls(learned, tuple(special), pattern)
+
+    def save(self, vocabulary: Path | str, merges: Path | str) -> None:
+        """Write the two files that GPT-2 has, usually named `vocab.json` and `merges.txt`."""
+        names = [*map(written, self.pieces), *self.special]
+        ids = {name: i for i, name in enumerate(names)}
+        lines = ["#version: 0.2", *(f"{written(left)} {written(right)}" for left, right in self.merges)]
+        Path(vocabulary).write_text(json.dumps(ids, ensure_ascii=False), encoding="utf-8")
+        Path(merges).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    def __len__(self) -> int:
+        return len(self.pieces) + len(self.special)
+
+    @cached_property
+    def pieces(self) -> tuple[bytes, ...]:
+        """The bytes and the merged pieces; a piece's id is its index."""
+        return tuple(dict.fromkeys([*(bytes([byte]) for byte in BYTES), *(a + b for a, b in self.merges)]))
+
+    @cached_property
+    def ids(self) -> dict[bytes, int]:
+        """The id of each piece."""
+        return {piece: i for i, piece in enumerate(self.pieces)}
+
+    @cached_property
+    def special_ids(self) -> dict[str, int]:
+        """The id of each special token."""
+        return {token: len(self.pieces) + i for i, token in enumerate(self.special)}
+
+    @cached_property
+    def ranks(self) -> dict[Pair, int]:
+        """When each pair of ids was learned: the smaller, the earlier."""
+        return {(self.ids[left], self.ids[right]): rank for rank, (left, right) in enumerate(self.merges)}
+
+    def cut(self, word: str) -> list[int]:
+        """The ids of a word's pieces: its bytes, merged pair by pair, always the one that was learned first."""
+        ids = [self.ids[bytes([byte])] for byte in word.encode()]
+        while known := [pair for pair in pairwise(ids) if pair in self.ranks]:
+            pair = min(known, key=self.ranks.__getitem__)
+            ids = merge_ids(ids, pair, self.ids[self.pieces[pair[0]] + self.pieces[pair[1]]])
+        return ids
+
+    def encode(self, text: str, *, allowed_special: Choice = (), disallowed_special: Choice = "all") -> list[int]:
+        """The ids of a text's pieces.
+
+        Args:
+            text: any text.
+            allowed_special: the special tokens that become one id where the text spells them; "all" of them.
+            disallowed_special: those that it must not spell; "all" that are not allowed. The others are plain text.
+
+        Raises:
+            ValueError: the text is not valid Unicode, or spells a special token that is refused.
+        """
+        parts = SpecialTokens.choose(self.special_ids, allowed_special, disallowed_special).split(text)
+        return [i for part in parts for i in ([part] if isinstance(part, int) else self._encode_plain(part))]
+
+    def encode_stream(
+        self, texts: Iterable[str], *, allowed_special: Choice = (), disallowed_special: Choice = "all"
+    ) -> Iterator[int]:
+        """The ids of one text that comes in chunks, such as an open file, cut anywhere: those of the chunks joined.
+
+        Only the last word of a chunk, and what may begin a special token, waits for the next one; nothing else is kept.
+
+        Args:
+            texts: the chunks.
+            allowed_special, disallowed_special: as for `encode`. A token that is refused is an error where it is met;
+                the ids before it are out by then.
+
+        Raises:
+            TypeError: one string instead of chunks, or a chunk is not a string.
+            ValueError: a chunk is not valid Unicode, or the text spells a special token that is refused.
+        """
+        check_texts(texts)
+        special = SpecialTokens.choose(self.special_ids, allowed_special, disallowed_special)
+        return self._encode_parts(special.split_stream(texts))
+
+    def _encode_parts(self, parts: Iterable[Part]) -> Iterator[int]:
+        for found in stream_words(parts, self.pattern):
+            if isinstance(found, int):
+                yield found
+            else:
+                for word in found:
+                    yield from self.cut(word)
+
+    def _encode_plain(self, text: str) -> list[int]:
+        return [i for word in split_words(text, self.pattern) for i in self.cut(word)]
+
+    def decode(self, ids: Sequence[int], *, stop: bool = True) -> str:
+        """The text up to the first <|endoftext|> after it began; with `stop=False`, all of it.
+
+        Bytes that are not UTF-8, as of half a character, become �.
+
+        Raises:
+            ValueError: there is no piece with one of these ids.
+        """
+        check_ids(ids, len(self))
+        end = self.special_ids.get(GPT2_END)
+        spelled = (*self.pieces, *map(str.encode, self.special))
+        visible = before_end(ids, {end}) if stop and end is not None else ids
+        return b"".join(spelled[i] for i in visible).decode(errors="replace")
+
+
+def check_special(special: Sequence[str], pieces: Collection[str]) -> None:
+    """Refuse special tokens that are empty, repeated, or written as one of the other pieces is.
+
+    Raises:
+        ValueError: it says which.
+    """
+    if "" in special or len(set(special)) != len(special):
+        raise ValueError("a vocabulary lists each special token once, and none of them is empty")
+    if taken := [token for token in special if token in pieces]:
+        raise ValueError(
+            f"{taken[0]!r} cannot be a special token, because a piece is written the same way; put it between <| and |>"
+        )
