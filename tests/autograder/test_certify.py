@@ -227,7 +227,8 @@ class TestFails:
 
 
 def cell(source: str | list[str], grade_id: str | None = None) -> dict[str, Any]:
-    metadata = {} if grade_id is None else {"nbgrader": {"grade_id": grade_id}}
+    flags = {"grade_id": grade_id, "solution": (grade_id or "").endswith("-answer")}
+    metadata = {} if grade_id is None else {"nbgrader": flags}
     return {"cell_type": "code", "metadata": metadata, "source": source}
 
 
