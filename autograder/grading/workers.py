@@ -9,7 +9,6 @@ kind, wherever they are.
 from __future__ import annotations
 
 import contextlib
-import gc
 import multiprocessing
 import resource
 import signal
@@ -185,7 +184,6 @@ def _open_workers(strategy: Strategy, fork_server: ForkServer, workers: int) -> 
     mostly wait for them.
     """
     fork_server.revive()
-    gc.freeze()  # what is there by now stays: looking through it for garbage would take a tenth of a worker's time
     forks = multiprocessing.get_context("fork") if fork_server.start == "fork" else None
     channels: Any = SimpleQueue() if forks is None else forks.SimpleQueue()
     for channel in range(workers):
