@@ -161,6 +161,7 @@ EXERCISE = Exercise(
             "Your answer lets the decoder's tokens see later ones. Use a causal mask: the lower triangle.",
             future_seen=_slip((_CAUSAL, f"torch.ones_like({_CAUSAL})")),
             keys_as_rows=_slip((_CAUSAL, f"{_CAUSAL}.T")),
+            causal_mask_inverted=_slip_alone((_CAUSAL, f"~{_CAUSAL}")),
         ),
         *alike(
             "Your answer doesn't pass each block's output to the next. Keep it: x = block(x, ...).",

@@ -89,6 +89,8 @@ _IN_TURN = (
     "numbers: put the heads' dimension before d_head's."
 )
 _SOURCES = "Your answer mixes up x and memory. Compute queries from x, and keys and values from memory."
+_FILLED, _WEIGHTS = "scaled.masked_fill(~room, -math.inf)", "attention_weights(scaled)"
+_OVER = "Your answer takes the softmax over the queries or over the heads. Take it over the keys: dim=-1."
 _FROM_X = (("W_k(memory)", "W_k(x)"), ("W_v(memory)", "W_v(x)"))
 
 
@@ -172,6 +174,16 @@ EXERCISE = Exercise(
                 "Your answer transposes the mask. Its rows are already queries, so use it as it is.",
                 ("mask.unsqueeze(1)", "mask.mT.unsqueeze(1)"),
             ),
+            mask_multiplies_the_scores=(
+                "Your answer sets forbidden scores to 0, as multiplying by the mask does. But exp(0) is 1, so "
+                "forbidden keys still get weight. Set their scores to -inf.",
+                (_FILLED, "scaled * room"),
+            ),
+            mask_multiplies_the_weights=(
+                "Your answer multiplies the weights by the mask, so they don't sum to 1. Mask before the softmax.",
+                (f"scaled = {_FILLED}", "pass"),
+                (_WEIGHTS, f"{_WEIGHTS} * (1 if mask is None else room)"),
+            ),
             filled_with_ten=(LITTLE_LEFT, ("-math.inf", "-10.0")),
             masks_meet_heads=(
                 "Your answer lines up the mask's batch with the heads, so sentence i's mask lands on head i, or the "
@@ -216,6 +228,8 @@ EXERCISE = Exercise(
             ),
             interleaved=(_IN_TURN, _SPLIT_IN_TURN),
             interleaved_both_ways=(_IN_TURN, _SPLIT_IN_TURN, _JOINED_IN_TURN),
+            softmax_over_the_queries=(_OVER, (_WEIGHTS, "torch.softmax(scaled, dim=-2)")),
+            softmax_over_the_heads=(_OVER, (_WEIGHTS, "torch.softmax(scaled, dim=1)")),
             keys_and_values_exchanged=(
                 "Your answer computes the keys with W_v and the values with W_k. Swap them.",
                 ("self.W_k(memory), self.W_v(memory)", "self.W_v(memory), self.W_k(memory)"),
