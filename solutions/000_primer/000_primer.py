@@ -178,8 +178,8 @@ def distance_danced(positions):
 
 # %% [markdown] tags=["reason"]
 # Subtracting all beats but the last from all beats but the first gives every step at once. Then come two sums: one over
-# the two coordinates, before the root, and one over the steps. The order matters: each step needs its own root. A
-# single root at the end doesn't give the path's length.
+# the two coordinates, before the square root, and one over the steps. The order matters: each step needs its own square
+# root. A single root at the end doesn't give the path's length.
 
 # %% nbgrader={"grade": true, "grade_id": "primer-distance_danced-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("primer.distance_danced")

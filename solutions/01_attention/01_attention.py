@@ -485,8 +485,8 @@ check("attention.scores", hidden=True)
 # $$\text{scaled} = \frac{\text{scores}}{\sqrt{d_\text{head}}}
 # = \begin{pmatrix} 8.4853 & 2.6517 & -7.6014 \\ -14.1421 & -8.1317 & 18.0312 \end{pmatrix} .$$
 #
-# Section 4 says why. For now, note only *which* number is under the root: the number of components of a query, not the
-# number of keys, nor the query's length $|q|$. (This is the paper's formula, section 3.2.1.)
+# Section 4 says why. For now, note only *which* number is under the square root: the number of components of a query,
+# not the number of keys, nor the query's length $|q|$. (This is the paper's formula, section 3.2.1.)
 #
 # ### Exercise 3 · Scaling
 # `attention.scale` · 1 point · about 4 minutes
@@ -765,7 +765,7 @@ print("softmax(scores / 2), S1's formula\n", torch.softmax(slide_scores / 2, dim
 # %% [markdown] tags=["slides"]
 # Four slips, one on top of the other:
 #
-# 1. **The divisor.** The printed `scaled` is `scores / 3`: divided by the number of *keys*, without a root.
+# 1. **The divisor.** The printed `scaled` is `scores / 3`: divided by the number of *keys*, without a square root.
 # 2. **The variable.** The slide's code reads `alpha = softmax(scores)`, which would skip the scaling altogether and give
 #    *cat* a weight of 0.0003. The printed `alpha` is the softmax of the (wrongly) scaled values.
 # 3. **The decimals.** 0.9395 was rounded, to 0.94; but 0.999995 was truncated, to 0.99, so a row of weights no longer
@@ -775,7 +775,7 @@ print("softmax(scores / 2), S1's formula\n", torch.softmax(slide_scores / 2, dim
 #    $0.94 \times (-4) + 0.06 \times (-0.5) + 0.00 \times 2.5$.
 #
 # The last two results above come from slip 2's code as written, and from S1's formula, which divides by $d_k$ without
-# the root.
+# the square root.
 
 # %% [markdown]
 # ## 4. Why divide by √d?
@@ -853,7 +853,7 @@ def variance_against_dimension():
     axes.loglog(widths, by_root, "o-", label="q · k / √d")
     axes.loglog(widths, by_d, "o-", label="q · k / d")
     axes.loglog(widths, widths, ":", color=show.GREY, label="theory: d")
-    axes.set(xlabel="d_head", ylabel="variance, measured", title="Only the root keeps the scores the same size")
+    axes.set(xlabel="d_head", ylabel="variance, measured", title="Only the square root keeps the scores the same size")
     axes.set_xticks(widths, labels=[str(d) for d in widths])
     axes.set_yticks([0.01, 0.1, 1, 10, 100], labels=["0.01", "0.1", "1", "10", "100"])
     axes.minorticks_off()
@@ -911,9 +911,9 @@ check("attention.softmax_jacobian", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The **norm** of $J$, the root of the sum of its squared entries, says how strongly a change in the scores can move the
-# weights. Look at it first for three equal scores and for the two rows of our example, *die* and *Katze*, and then for
-# random queries and sixteen random keys, as the dimension grows.
+# The **norm** of $J$, the square root of the sum of its squared entries, says how strongly a change in the scores can
+# move the weights. Look at it first for three equal scores and for the two rows of our example, *die* and *Katze*, and
+# then for random queries and sixteen random keys, as the dimension grows.
 
 
 # %% tags=["demo"]
@@ -958,9 +958,9 @@ def gradient_against_dimension():
 
 
 # %% [markdown]
-# Increase `d_head`, and divide by 1, by the root, or by `d_head` itself. When is the derivative nearly 0, and when can
-# alpha no longer choose? Then keep the root and change the **temperature**, another divisor that you will need in
-# lesson 06: a low temperature sharpens alpha, a high one flattens it.
+# Increase `d_head`, and divide by 1, by the square root, or by `d_head` itself. When is the derivative nearly 0, and
+# when can alpha no longer choose? Then keep the square root and change the **temperature**, another divisor that you
+# will need in lesson 06: a low temperature sharpens alpha, a high one flattens it.
 
 # %% tags=["demo"]
 show.softmax_gradient()
@@ -1081,9 +1081,9 @@ def attention_gradients(q, k, v, of_out):
 # %% [markdown] tags=["reason"]
 # The backward pass visits the steps in reverse. `out = alpha v` gives both `of_v` and `of_alpha`. In the softmax, you
 # subtract each row's alpha-weighted mean and multiply by alpha: a weight can only grow at the others' expense. The
-# scores were divided by the root, so their gradient is, too. `q kᵀ` gives `of_q` and `of_k`. You need only alpha from
-# the forward pass, and you can recompute it from `q` and `k`: that is why FlashAttention (Dao et al., 2022, appendix
-# B.2) never stores the large matrix.
+# scores were divided by the square root, so their gradient is, too. `q kᵀ` gives `of_q` and `of_k`. You need only alpha
+# from the forward pass, and you can recompute it from `q` and `k`: that is why FlashAttention (Dao et al., 2022,
+# appendix B.2) never stores the large matrix.
 
 # %% nbgrader={"grade": true, "grade_id": "attention-gradients-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("attention.gradients")
@@ -1197,11 +1197,11 @@ def which_divisor_learns():
 
 # %% [markdown]
 # Without the division, learning depends on the random start: with one start, the loss falls soon enough; with another,
-# it has hardly begun to fall when all other runs are done. The curve is always jagged. The root learns first with every
-# seed. Dividing by $d$ is slower than the root, but reliable. And `nn.Linear`'s smaller initial weights undo part of
-# the damage: the size of the scores matters, and the divisor is one way to set it. Scaling gives **every query about
-# the same gradient, at every width**, so one learning rate and one initialization suit heads of 2 and of 1024
-# components.
+# it has hardly begun to fall when all other runs are done. The curve is always jagged. The square root learns first
+# with every seed. Dividing by $d$ is slower than the square root, but reliable. And `nn.Linear`'s smaller initial
+# weights undo part of the damage: the size of the scores matters, and the divisor is one way to set it. Scaling gives
+# **every query about the same gradient, at every width**, so one learning rate and one initialization suit heads of 2
+# and of 1024 components.
 #
 # ### Exercise 9 · In your own words
 # `attention.why_scale` · 2 points, read by a person · about 10 minutes
@@ -1219,15 +1219,15 @@ def which_divisor_learns():
 # With components of mean 0 and variance 1, a dot product over 64 dimensions has variance 64, so the scores have a
 # typical size of 8, and alpha is nearly one-hot for many queries; the random start decides which key wins. For those
 # queries the derivative of softmax, alpha_i (δ_ij - alpha_j), is close to 0, and hardly any gradient reaches them.
-# Other queries are not saturated, and their gradient is larger than with the root, because the keys in J K are not
-# divided: the mean grows, and the gradients of the queries are very unequal. So neither friend is quite right: the
+# Other queries are not saturated, and their gradient is larger than with the square root, because the keys in J K are
+# not divided: the mean grows, and the gradients of the queries are very unequal. So neither friend is quite right: the
 # curves showed that the model can learn, but late, unevenly, and with some starts hardly at all in the same time.
 # Dividing by 64 gives scores of variance 1/64: alpha starts nearly uniform, every gradient is smaller by another factor
-# of 8, and learning starts later. Only the root brings the variance to 1 at every width.
+# of 8, and learning starts later. Only the square root brings the variance to 1 at every width.
 #
 # *(One point: the size of the scores grows like √d, many rows saturate, and gradients become uneven, not simply zero;
-# training is slower, not impossible. One point: the root makes the variance 1; d overshoots, so alpha is nearly uniform
-# and gradients are small.)*
+# training is slower, not impossible. One point: the square root makes the variance 1; d overshoots, so alpha is nearly
+# uniform and gradients are small.)*
 
 # %% [markdown]
 # ## 5. What attention replaced

@@ -299,7 +299,7 @@ def heads_side_by_side():
 
 # %% [markdown] tags=["slides"]
 # S1 expands the formula on its slide to $\operatorname{softmax}\big(\frac{1}{d_k} (Q W_i^Q)(K W_i^K)\big)\, V W_i^V$.
-# The formula has two slips: the root of $d_k$ (lesson 01) and the transpose are missing. Take it literally:
+# The formula has two slips: the square root of $d_k$ (lesson 01) and the transpose are missing. Take it literally:
 
 # %% tags=["demo", "slides"]
 three_tokens, two_numbers = torch.randn(3, 2), torch.randn(3, 2)
@@ -744,8 +744,8 @@ class LayerNorm(nn.Module):
 # A token's numbers are the whole population, not a sample, so the variance divides by `d_model`. Torch's default
 # divides by one less, which gives 14% more variance for eight dimensions and no error message.
 #
-# Epsilon belongs under the root, where it also saves the gradient: for a token whose numbers are all equal, the root of
-# the variance has an infinite slope, whatever you add afterward.
+# Epsilon belongs under the square root, where it also saves the gradient: for a token whose numbers are all equal, the
+# square root of the variance has an infinite slope, whatever you add afterward.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-layer_norm-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.layer_norm")
@@ -1440,7 +1440,7 @@ def post_norm_against_pre_norm():
 #
 # *(One point for the gradient: it falls by a factor for each block, so no single learning rate fits, and the added x
 # gives it a path with a derivative of 1; half without the learning rate. One point for what a block computes, a change
-# or 0, and a choice between pre-norm and post-norm with its price.)*
+# or 0, and for choosing pre-norm or post-norm and saying what it costs.)*
 
 # %% [markdown]
 # ## 10. Classifying sentences

@@ -678,8 +678,8 @@ check("encoder_decoder.training_loop", hidden=True)
 #
 # Plain gradient descent has one learning rate for all weights, and that suits few of them: the embedding of a rare word
 # gets a gradient once in a hundred steps, a bias in every step. **Adam** gives each weight its own step size. It keeps
-# two running means, one of the gradient and one of its square, and divides the first by the root of the second. The
-# quotient has a magnitude of about 1, however large or small the gradients are, so each weight moves by about the
+# two running means, one of the gradient and one of its square, and divides the first by the square root of the second.
+# The quotient has a magnitude of about 1, however large or small the gradients are, so each weight moves by about the
 # learning rate.
 #
 # $$\begin{aligned}
@@ -725,7 +725,7 @@ def adam_update(weight, gradient, mean, square, step, rate):
 # %% [markdown] tags=["reason"]
 # The corrected values are for this step only: if you kept them, they would be corrected again and again. Without the
 # corrections, the first step would be 0.1 / √0.02 ≈ 0.7 times as long. The paper's 0.98 and 10⁻⁹ are not torch's
-# defaults, 0.999 and 10⁻⁸. Add epsilon outside the root: inside it, 10⁻⁹ would act like 3 · 10⁻⁵.
+# defaults, 0.999 and 10⁻⁸. Add epsilon outside the square root: inside it, 10⁻⁹ would act like 3 · 10⁻⁵.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-adam_update-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.adam_update")
@@ -1697,7 +1697,7 @@ def the_same_model_under_lightning():
 #   this is the NLL.
 # - **Label smoothing**: giving a share of the target's probability to the other words.
 # - **Gradient clipping**: scaling down all gradients together if their norm is above a limit.
-# - **Adam**: gradient descent with each weight's mean gradient divided by the root of its mean square.
+# - **Adam**: gradient descent with each weight's mean gradient divided by the square root of its mean square.
 # - **Warm-up**: the first steps, in which the learning rate rises from nearly 0.
 # - **Recurrent network**: reads word by word, and computes each state from the one before.
 # - **Bottleneck**: the single vector between a recurrent encoder and decoder without attention.

@@ -1137,7 +1137,7 @@ check("bert.few_labels", hidden=True)
 
 # %% [markdown]
 # Next, write the probe itself (Alain and Bengio, 2016). First **standardize**: from each feature, subtract its mean
-# over the *training* texts, and divide by the root of its variance over them plus $10^{-5}$:
+# over the *training* texts, and divide by the square root of its variance over them plus $10^{-5}$:
 #
 # $$x = \frac{f - \mu}{\sqrt{\sigma^2 + 10^{-5}}} .$$
 #
@@ -2171,7 +2171,7 @@ else:
 # - **fine-tuning**: further training on a task's labels.
 # - **feature-based**, **frozen**: using a pre-trained model unchanged; only a model on its vectors is trained.
 # - **linear probe**: a linear layer on frozen features.
-# - **standardize**: subtract a feature's mean and divide by the root of its variance, both from training data.
+# - **standardize**: subtract a feature's mean and divide by the square root of its variance, both from training data.
 # - **head**: layers on an encoder's states that answer a task.
 # - **masked language modeling**: predicting masked tokens from both sides.
 # - **next-sentence prediction**: predicting whether the second text follows the first.

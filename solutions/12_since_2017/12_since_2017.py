@@ -226,7 +226,8 @@ guesses
 # ### Exercise 1 · RMSNorm
 # `since_2017.rms_norm` · 1 point · about 6 minutes
 #
-# Write RMSNorm, without torch's norms. Take the mean over the numbers of each token, and put $\varepsilon$ under the root.
+# Write RMSNorm, without torch's norms. Take the mean over the numbers of each token, and put $\varepsilon$ under the
+# square root.
 
 # %% [markdown] tags=["fine-print"]
 # Gradients are compared too. Llama always computes in float32; here float64 input keeps its precision.
@@ -247,9 +248,9 @@ def rms_norm(x, gamma, epsilon):
 
 
 # %% [markdown] tags=["reason"]
-# The mean of the squares keeps its dimension, so that each token is divided by its own root mean square. If you subtract
-# the mean first, you get a layer norm. Epsilon is for tokens whose numbers are all near 0, and it keeps their gradient
-# finite only if it is under the root.
+# The mean of the squares keeps its dimension, so that each token is divided by its own root mean square. If you
+# subtract the mean first, you get a layer norm. Epsilon is for tokens whose numbers are all near 0, and it keeps their
+# gradient finite only if it is under the square root.
 
 # %% nbgrader={"grade": true, "grade_id": "since_2017-rms_norm-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("since_2017.rms_norm")
@@ -1027,7 +1028,7 @@ def held_or_brought_down():
 # keeps the gradient's singular vectors, and makes all singular values about 1.
 #
 # A polynomial does that without a singular value decomposition in every step. If $X$ is the gradient divided by its
-# Frobenius norm (the root of the sum of all squares),
+# Frobenius norm (the square root of the sum of all squares),
 #
 # $$X \leftarrow a X + b\, (X X^\top) X + c\, (X X^\top)^2 X$$
 #
@@ -1556,8 +1557,8 @@ def cats_for_gpt2():
 # %% [markdown]
 # ## Glossary
 #
-# - **RMSNorm**: divides a vector by the root of its mean square and multiplies it by learned gains; a layer norm without
-#   mean and shift.
+# - **RMSNorm**: divides a vector by the square root of its mean square and multiplies it by learned gains; a layer norm
+#   without mean and shift.
 # - **Post-norm**, **pre-norm**: the norm after the residual sum, or before the sublayer, in its branch.
 # - **Final norm**: the norm after the last block, which pre-norm needs.
 # - **Rotary positions (RoPE)**: queries and keys rotated by their positions, so that a score depends only on the distance.

@@ -116,7 +116,7 @@ EXERCISE = Exercise(
             "`v` transposed.\n"
             "For the softmax, subtract the alpha-weighted mean of alpha's gradient from each row, then multiply by "
             "alpha.\n"
-            "For the scaling, divide by the same root again.\n"
+            "For the scaling, divide by the same square root again.\n"
             "For `q`, multiply the result by the keys. For `k`, multiply the transposed result by the queries.",
             answers=("weights_alone", "through_a_sigmoid", "no_softmax", "not_weighted", "scaled_once", "over_queries"),
         ),
@@ -133,7 +133,7 @@ EXERCISE = Exercise(
                 ("q @ k.mT / root", "q @ k.mT"),
             ),
             divided_by_d_head=(
-                "Your answer divides by d_head. Divide by its root, √d_head, forward and backward.",
+                "Your answer divides by d_head. Divide by its square root, √d_head, forward and backward.",
                 ("math.sqrt(q.shape[-1])", "q.shape[-1]"),
             ),
             weights_alone=(

@@ -55,12 +55,12 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "A dot product is a sum of `d_head` products, some positive and some negative. So its typical size grows "
-            "like the root of `d_head`. Divide by that root.",
+            "like the square root of `d_head`. Divide by that square root.",
         ),
         Hint(
             "outline",
-            "Use `math.sqrt` for the root: `d_head` is an ordinary number.\n"
-            "Divide the whole tensor by the root; that divides every score.\n"
+            "Use `math.sqrt` for the square root: `d_head` is an ordinary number.\n"
+            "Divide the whole tensor by the square root; that divides every score.\n"
             "If you write a power instead, watch the order: `x ** 1/2` is half of x.",
         ),
     ),

@@ -98,7 +98,7 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Compute the scores: queries times keys, with the last two dimensions of `k` swapped.\n"
-            "Divide by the root of the last dimension of `q`.\n"
+            "Divide by the square root of the last dimension of `q`.\n"
             "Take the softmax over the last dimension, the keys.\n"
             "Multiply the weights by the values.",
             answers=(
@@ -162,8 +162,8 @@ EXERCISE = Exercise(
         *_slips(
             paired=False,
             root_of_d_value=(
-                "Your answer divides the scores by the root of the values' dimension. Scores are dot products of "
-                "queries and keys: divide by the root of their dimension, q.shape[-1].",
+                "Your answer divides the scores by the square root of the values' dimension. Scores are dot products "
+                "of queries and keys: divide by the square root of their dimension, q.shape[-1].",
                 ("q.shape[-1]", "v.shape[-1]"),
             ),
             scaled_after_softmax=(

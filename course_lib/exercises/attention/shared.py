@@ -20,12 +20,12 @@ def wrong_divisors(right: Callable[..., Tensor]) -> tuple[Misconception, ...]:
     return slips(
         right,
         divided_by_number_of_keys=(
-            "Your answer divides the scores by the number of keys. Divide by √d_head, the root of a query's number of "
-            "components.",
+            "Your answer divides the scores by the number of keys. Divide by √d_head, the square root of a query's "
+            "number of components.",
             ("math.sqrt(d_head)", "scores.shape[-1]"),
         ),
         divided_by_d_head=(
-            "Your answer divides the scores by d_head. The paper's formula takes the root: divide by √d_head.",
+            "Your answer divides the scores by d_head. The paper's formula takes the square root: divide by √d_head.",
             ("math.sqrt(d_head)", "d_head"),
         ),
         divided_by_twice_d_head=(
@@ -34,13 +34,13 @@ def wrong_divisors(right: Callable[..., Tensor]) -> tuple[Misconception, ...]:
             ("math.sqrt(d_head)", "(2 * d_head)"),
         ),
         root_of_number_of_keys=(
-            "Your answer divides the scores by the root of the number of keys. Divide by √d_head: scores grow with "
-            "the number of components of a query, not with the number of keys.",
+            "Your answer divides the scores by the square root of the number of keys. Divide by √d_head: scores grow "
+            "with the number of components of a query, not with the number of keys.",
             ("math.sqrt(d_head)", "math.sqrt(scores.shape[-1])"),
         ),
         root_of_number_of_queries=(
-            "Your answer divides the scores by the root of the number of queries. Divide by √d_head, the root of a "
-            "query's number of components.",
+            "Your answer divides the scores by the square root of the number of queries. Divide by √d_head, the square "
+            "root of a query's number of components.",
             ("math.sqrt(d_head)", "math.sqrt(scores.shape[-2])"),
         ),
         root_cut_to_an_integer=(

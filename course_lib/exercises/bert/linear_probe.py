@@ -144,7 +144,7 @@ EXERCISE = Exercise(
         ),
         *alike(
             "Your answer does not standardize all texts. In training texts and in new ones, subtract each feature's "
-            "mean, and divide by the root of its variance.",
+            "mean, and divide by the square root of its variance.",
             new_texts_as_they_are=_slip((_NEW, "new = new_features")),
             not_standardized=_slip((_X, "x = features"), (_NEW, "new = new_features")),
             not_centred=_slip((_X, "x = features / scale"), (_NEW, "new = new_features / scale")),

@@ -105,12 +105,12 @@ EXERCISE = Exercise(
         *slips(
             _weighed,
             mean_of_means=(
-                "Your answer is the mean of the batches' means, so a token in a small batch counts more than one in a "
+                "Your answer is the mean of the batch means, so a token in a small batch counts more than one in a "
                 "large batch. Weight each mean by its number of targets.",
                 lambda means, targets: means.mean(),
             ),
             sum_of_means=(
-                "Your answer adds up the batches' means. Weight each by its share of all targets, and you get the "
+                "Your answer adds up the batch means. Weight each by its share of all targets, and you get the "
                 "loss and the gradients of one large batch.",
                 lambda means, targets: means.nansum(),
             ),

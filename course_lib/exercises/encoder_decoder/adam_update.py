@@ -94,8 +94,8 @@ EXERCISE = Exercise(
             "Compute the new mean: nine tenths of the old one plus a tenth of the gradient.\n"
             "Compute the new mean square: 0.98 of the old one plus 0.02 of the squared gradient.\n"
             "Correct both: divide each by 1 minus its own beta to the power of `step`.\n"
-            "Update the weight: subtract the rate times the corrected mean, divided by the root of the corrected "
-            "square plus epsilon. Epsilon goes outside the root.\n"
+            "Update the weight: subtract the rate times the corrected mean, divided by the square root of the "
+            "corrected square plus epsilon. Epsilon goes outside the square root.\n"
             "Return weight, mean and square, the last two uncorrected.",
             answers=(
                 "corrected_values_kept",
@@ -156,22 +156,23 @@ EXERCISE = Exercise(
             ("b2 * square + (1 - b2)", "(1 - b2) * square + b2"),
         ),
         mean_alone_corrected=(
-            "Your answer corrects only the mean. Divide the square by 1 - 0.98^step too, before you take its root.",
+            "Your answer corrects only the mean. Divide the square by 1 - 0.98^step too, before you take its square "
+            "root.",
             (_BY, "1 - b1**step, 1"),
         ),
         square_alone_corrected=(
             "Your answer corrects only the square. Divide the mean by 1 - 0.9^step too.",
             (_BY, "1, 1 - b2**step"),
         ),
-        no_root=("Your answer divides by the mean square itself. Divide by its root.", (".sqrt()", "")),
+        no_root=("Your answer divides by the mean square itself. Divide by its square root.", (".sqrt()", "")),
         epsilon_in_the_root=(
-            "Your answer adds 1e-9 under the root. Add it after the root instead: √square + 1e-9.",
+            "Your answer adds 1e-9 under the square root. Add it after the square root instead: √square + 1e-9.",
             (".sqrt()", ""),
             ("(root + EPSILON)", "(root + EPSILON).sqrt()"),
         ),
         no_epsilon=(
-            "Your answer leaves out 1e-9, or adds it where it has no effect. Add it to the root, before you divide: "
-            "√square + 1e-9.",
+            "Your answer leaves out 1e-9, or adds it where it has no effect. Add it to the square root, before you "
+            "divide: √square + 1e-9.",
             (" + EPSILON", ""),
         ),
         returned_in_another_order=(

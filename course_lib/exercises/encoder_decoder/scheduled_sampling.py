@@ -164,7 +164,7 @@ EXERCISE = Exercise(
                 ("n + 1", "n"),
             ),
             state_not_kept=(
-                "Your answer starts each step from the first state. Keep the state that each step returns.",
+                "Your answer starts each step from the initial state. Keep the state that each step returns.",
                 ("state = after", "pass"),
             ),
             stacked_in_front=(

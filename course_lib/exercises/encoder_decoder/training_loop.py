@@ -118,7 +118,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "Clip both gradients by one norm, the root of the sum of all their squares. If it is above `clip`, "
+            "Clip both gradients by one norm, the square root of the sum of all their squares. If it is above `clip`, "
             "multiply both by `clip` over the norm, which keeps their direction. Stack the losses into `[steps]`.",
             answers=("each_clipped_by_itself", "norm_without_root", "only_W_clipped", "values_clipped"),
         ),
@@ -167,7 +167,10 @@ EXERCISE = Exercise(
                 "Your answer doesn't clip the gradients between backward() and the step. Clip them exactly there.",
                 (_CLIPPED, "W.grad, b.grad"),
             ),
-            norm_without_root=("Your answer clips by the squared norm. Take its root.", (".norm()", ".square().sum()")),
+            norm_without_root=(
+                "Your answer clips by the squared norm. Take its square root.",
+                (".norm()", ".square().sum()"),
+            ),
             values_clipped=(
                 "Your answer clips every number to ±clip. Clip the norm: scale all numbers by the same factor.",
                 (_CLIPPED, "W.grad.clamp(-clip, clip), b.grad.clamp(-clip, clip)"),

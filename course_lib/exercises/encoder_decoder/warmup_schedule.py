@@ -93,11 +93,11 @@ EXERCISE = Exercise(
                 (_WIDTH, "1"),
             ),
             root_of_the_width=(
-                "Your answer multiplies by the root of d_model. Divide by it: d_model^-0.5.",
+                "Your answer multiplies by the square root of d_model. Divide by it: d_model^-0.5.",
                 (_WIDTH, "d_model**0.5"),
             ),
             divided_by_the_width=(
-                "Your answer divides by d_model. Divide by its root: d_model^-0.5.",
+                "Your answer divides by d_model. Divide by its square root: d_model^-0.5.",
                 (_WIDTH, "1 / d_model"),
             ),
             stays_at_the_peak=(
@@ -105,7 +105,7 @@ EXERCISE = Exercise(
                 (_FALLING, "torch.full_like(counted, warmup**-0.5)"),
             ),
             falls_with_the_step=(
-                "Your answer falls as 1 / step after the warm-up. Use the root: step^-0.5, or 1 / √step.",
+                "Your answer falls as 1 / step after the warm-up. Use the square root: step^-0.5, or 1 / √step.",
                 (_FALLING, "torch.where(counted > warmup, warmup**0.5 / counted, counted**-0.5)"),
             ),
             falling_without_minus=(

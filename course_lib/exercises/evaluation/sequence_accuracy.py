@@ -103,7 +103,7 @@ EXERCISE = Exercise(
                 ("same = ", "mask = torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)\n    same = "),
             ),
             token_accuracy=(
-                "Your answer is the share of right words. For each sentence check whether all its words are right, "
+                "Your answer is the share of correct words. For each sentence check whether all its words are right, "
                 "and return the share of sentences.",
                 (_SHARE, "same[mask].double().mean().item()"),
             ),
@@ -113,7 +113,7 @@ EXERCISE = Exercise(
                 (_WHOLE, "(same & mask).any(dim=1)"),
             ),
             over_words=(
-                "Your answer divides the number of right sentences by the number of words. Divide by the number of "
+                "Your answer divides the number of correct sentences by the number of words. Divide by the number of "
                 "sentences.",
                 (_SHARE, "int(whole.sum()) / int(mask.sum())"),
             ),
@@ -146,7 +146,7 @@ EXERCISE = Exercise(
             ),
             all_or_nothing=(
                 "Your answer checks the whole batch at once. Check each sentence separately, .all(dim=1), and return "
-                "the share of right sentences.",
+                "the share of correct sentences.",
                 (_WHOLE, "fine.all().reshape(1)"),
             ),
             first_word_alone=(
@@ -160,11 +160,11 @@ EXERCISE = Exercise(
                 (_WHOLE, "fine.all(dim=0)"),
             ),
             count=(
-                "Your answer is the number of right sentences. Divide by the number of all sentences.",
+                "Your answer is the number of correct sentences. Divide by the number of all sentences.",
                 (_SHARE, "float(whole.sum())"),
             ),
             error_rate=(
-                "Your answer is the share of wrong sentences. Return the share of right sentences.",
+                "Your answer is the share of wrong sentences. Return the share of correct sentences.",
                 ("whole.double", "(~whole).double"),
             ),
         ),

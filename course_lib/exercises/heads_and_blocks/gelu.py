@@ -85,8 +85,9 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "For the approximation, compute the inner sum: `x` plus 0.044715 times its cube.\n"
-            "Multiply the sum by the root of 2 / π, take `tanh`, add 1, and multiply by half of `x`.\n"
-            "Otherwise compute the probability: divide `x` by the root of 2, take `erf`, add 1, and divide by 2.\n"
+            "Multiply the sum by the square root of 2 / π, take `tanh`, add 1, and multiply by half of `x`.\n"
+            "Otherwise compute the probability: divide `x` by the square root of 2, take `erf`, add 1, and divide by "
+            "2.\n"
             "Multiply by `x`.",
             answers=("root_left_out", "half_left_out", "probability_alone", "one_left_out", "cube_left_out"),
         ),

@@ -110,13 +110,13 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Take the mean and variance over the numbers of one token; its neighbors don't matter. The variance "
-            "divides by `d_model`, not by one less, and epsilon goes under the root.",
+            "divides by `d_model`, not by one less, and epsilon goes under the square root.",
         ),
         Hint(
             "outline",
             "Take the mean over the last dimension, keeping the dimension.\n"
             "Take the variance in the same way, with `correction=0`.\n"
-            "Subtract the mean, and divide by the root of the variance plus epsilon.\n"
+            "Subtract the mean, and divide by the square root of the variance plus epsilon.\n"
             "Multiply by `self.weight`, then add `self.bias`.",
             answers=("divided_by_one_less", "epsilon_outside_the_root", "root_left_out", "not_centred"),
         ),
@@ -126,7 +126,7 @@ EXERCISE = Exercise(
             alone=True,
             epsilon_left_out=(
                 "Your answer leaves out epsilon, so it divides 0 by 0 if a token's numbers are all equal. Add "
-                "epsilon to the variance, under the root.",
+                "epsilon to the variance, under the square root.",
                 (_ADDED, "variance"),
             ),
             epsilon_outside_the_root=(_OUTSIDE, (_ROOT, "variance.sqrt() + epsilon")),
@@ -142,8 +142,8 @@ EXERCISE = Exercise(
                 ("/ spread", "/ spread.detach()"),
             ),
             root_without_epsilon_on_the_way=(
-                "Your values are right, but the gradient is NaN if a token's numbers are all equal: the root of a "
-                "variance of 0 has no gradient. Add epsilon to the variance, and take the root of the sum.",
+                "Your values are right, but the gradient is NaN if a token's numbers are all equal: the square root of "
+                "a variance of 0 has no gradient. Add epsilon to the variance, and take the square root of the sum.",
                 (_ADDED, "(variance.sqrt().square() + epsilon)"),
             ),
         ),

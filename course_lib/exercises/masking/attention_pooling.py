@@ -124,7 +124,7 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Score each token: multiply `x` by the learned query.\n"
-            "Divide the scores by the root of the number of components.\n"
+            "Divide the scores by the square root of the number of components.\n"
             "Fill the padding with the lowest finite number of the dtype of `x`.\n"
             "Take the softmax over the tokens, the last dimension.\n"
             "Return the weighted sum of the tokens, `[batch, d_model]`.",

@@ -102,7 +102,7 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Compute the scores: multiply `x` by itself, with the last two dimensions of the second factor swapped.\n"
-            "Divide by the root of the last dimension of `x`.\n"
+            "Divide by the square root of the last dimension of `x`.\n"
             "Fill the forbidden positions with the lowest finite number of the dtype.\n"
             "Take the softmax over the keys, the last dimension.\n"
             "Multiply the weights by `x`.",
@@ -115,7 +115,8 @@ EXERCISE = Exercise(
     misconceptions=(
         *_slips(
             divided_by_number_of_keys=(
-                "Your answer divides the scores by the number of tokens. Divide by √d_model, the root of x.shape[-1].",
+                "Your answer divides the scores by the number of tokens. Divide by √d_model, the square root of "
+                "x.shape[-1].",
                 ("math.sqrt(x.shape[-1])", "x.shape[-2]"),
             ),
             unscaled_scores_masked=(

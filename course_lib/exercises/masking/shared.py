@@ -166,13 +166,13 @@ def wrong_attention(right: Callable[..., Any], what: str, ignored: str = "mask_i
         *slips(
             right,
             divided_by_d_model=(
-                "Overall, your answer divides the scores by d_model. The paper's formula takes the root: divide by "
-                "√d_model.",
+                "Overall, your answer divides the scores by d_model. The paper's formula takes the square root: divide "
+                "by √d_model.",
                 ("math.sqrt(x.shape[-1])", "x.shape[-1]"),
             ),
             root_of_number_of_words=(
-                "Your answer divides the scores by the root of the number of tokens. Divide by √d_model, the root of "
-                "x.shape[-1].",
+                "Your answer divides the scores by the square root of the number of tokens. Divide by √d_model, the "
+                "square root of x.shape[-1].",
                 ("x.shape[-1]", "x.shape[-2]"),
             ),
         ),

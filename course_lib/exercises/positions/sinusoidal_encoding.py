@@ -168,8 +168,8 @@ EXERCISE = Exercise(
                 ("angle.cos()", "(position / 10_000 ** (exponent + 2 / d_model)).cos()"),
             ),
             cosine_too_slow=(
-                "Your sines are right, but your cosines have other frequencies, with the exponent (2i + 1) / d_model. "
-                "Each cosine shares the angle of the sine before it, with the exponent 2i / d_model.",
+                "Your sines are right, but your cosines use different frequencies, with the exponent (2i + 1) / "
+                "d_model. Each cosine shares the angle of the sine before it, with the exponent 2i / d_model.",
                 ("angle.cos()", "(position / 10_000 ** (exponent + 1 / d_model)).cos()"),
             ),
             multiplied=(

@@ -82,7 +82,7 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Take all positions but the first, and subtract all positions but the last.\n"
-            "Square the steps, sum over the two coordinates, and take the root: one length for each step.\n"
+            "Square the steps, sum over the two coordinates, and take the square root: one length for each step.\n"
             "Sum the lengths over the beats.",
             answers=("end_minus_start", "no_root", "coordinates_added"),
         ),
@@ -142,7 +142,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "root_at_the_end",
-            "Your answer adds up all the squares and then takes one root. Take the root for each step, then sum.",
+            "Your answer adds up all the squares and then takes one square root. Take the square root for each step, "
+            "then sum.",
             _slip((_LENGTHS, "steps.square().sum(dim=-1)"), (_TOTAL, "lengths.sum(dim=1).sqrt()"), paired=False),
         ),
     ),

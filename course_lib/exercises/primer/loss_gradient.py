@@ -125,7 +125,7 @@ EXERCISE = Exercise(
             (_GRADIENT, "slopes @ x / len(w)"),
         ),
         root_of_the_loss=(
-            "Your answer is the gradient of the root of the mean. Leave out the root.",
+            "Your answer is the gradient of the square root of the mean. Leave out the square root.",
             (_GRADIENT, "error @ x / len(y) / error.square().mean().sqrt()"),
         ),
         targets_left_out=(

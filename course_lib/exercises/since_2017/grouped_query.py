@@ -152,7 +152,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "scaled_by_all_heads",
-            "Your answer divides the scores by the root of d_model. Divide by √d_head.",
+            "Your answer divides the scores by the square root of d_model. Divide by √d_head.",
             _slip(("sqrt(", "sqrt(q.shape[1] * ")),
         ),
         *alike(

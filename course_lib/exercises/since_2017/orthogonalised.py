@@ -119,12 +119,12 @@ EXERCISE = Exercise(
                 ("square = ", "x = x / x.norm()\n        square = "),
             ),
             largest_number=(
-                "Your answer divides by the gradient's largest absolute value. Divide by its Frobenius norm: the root "
-                "of the sum of all squares.",
+                "Your answer divides by the gradient's largest absolute value. Divide by its Frobenius norm: the "
+                "square root of the sum of all squares.",
                 (_SIZE, "gradient.abs().max()"),
             ),
             mean_square=(
-                "Your answer divides by the root of the mean square. The Frobenius norm uses the sum.",
+                "Your answer divides by the square root of the mean square. The Frobenius norm uses the sum.",
                 (_SIZE, "gradient.square().mean().sqrt()"),
             ),
             row_by_row=(

@@ -73,7 +73,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Read the name backwards: square every number, take the mean over the token, take the root. Don't "
+            "Read the name backwards: square every number, take the mean over the token, take the square root. Don't "
             "subtract anything.",
         ),
         Hint(
@@ -91,28 +91,28 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "layer_norm",
-            "Your answer subtracts the mean from x, as layer norm does. RMSNorm divides x itself by the root of its "
-            "mean square.",
+            "Your answer subtracts the mean from x, as layer norm does. RMSNorm divides x itself by the square root of "
+            "its mean square.",
             _slip(("square = ", "x = x - x.mean(dim=-1, keepdim=True)\n    square = "), paired=False),
         ),
         Misconception(
             "epsilon_left_out",
             "Your answer leaves out epsilon, so a token of zeros is divided by 0. Add epsilon to the mean square, "
-            "under the root.",
+            "under the square root.",
             _slip((_ROOT, "square.sqrt()")),
             alone=True,
         ),
         Misconception(
             "root_detached",
-            "Your values are right, but no gradient passes through the root (.detach(), .data, .item(), no_grad). It "
-            "depends on x, so its gradient counts, too.",
+            "Your values are right, but no gradient passes through the square root (.detach(), .data, .item(), "
+            "no_grad). It depends on x, so its gradient counts, too.",
             _slip(("x / root", "x / root.detach()")),
             alone=True,
         ),
         *(
             Misconception(
                 name,
-                "Your answer adds epsilon after the root. Add it under the root: √(mean(x²) + epsilon).",
+                "Your answer adds epsilon after the square root. Add it under the square root: √(mean(x²) + epsilon).",
                 _slip((_ROOT, f"{root} + epsilon")),
                 alone=True,
             )
@@ -128,11 +128,11 @@ EXERCISE = Exercise(
                 (_SQUARE, "(x - x.mean(dim=-1, keepdim=True)).square()"),
             ),
             sum_for_mean=(
-                "Your answer divides by the root of the sum of squares. Take their mean, so that the values stay "
-                "around 1 whatever d_model is.",
+                "Your answer divides by the square root of the sum of squares. Take their mean, so that the values "
+                "stay around 1 whatever d_model is.",
                 (".mean", ".sum"),
             ),
-            root_left_out=("Your answer divides by the mean square. Take its root first.", _NO_ROOT),
+            root_left_out=("Your answer divides by the mean square. Take its square root first.", _NO_ROOT),
             over_the_words=(
                 "Your answer takes the mean over the tokens (dim=-2). Take it over each token's own numbers, dim=-1.",
                 ("dim=-1", "dim=-2"),

@@ -100,8 +100,8 @@ EXERCISE = Exercise(
             ("(lengths * lengths[i])", "lengths[i] ** 2"),
         ),
         squared_lengths=(
-            "Your answer divides by squared lengths. Take the root: a vector's length is the root of the sum of its "
-            "squares.",
+            "Your answer divides by squared lengths. Take the square root: a vector's length is the square root of the "
+            "sum of its squares.",
             ("(lengths * lengths[i])", "(lengths * lengths[i]) ** 2"),
         ),
         multiplied_by_own_length=(
@@ -120,8 +120,8 @@ EXERCISE = Exercise(
             ("dim=-1", "dim=-1, keepdim=True"),
         ),
         sums_for_lengths=(
-            "Your answer uses the sum of absolute values as a vector's length. The length is the root of the sum of "
-            "squares: table.norm(dim=-1).",
+            "Your answer uses the sum of absolute values as a vector's length. The length is the square root of the "
+            "sum of squares: table.norm(dim=-1).",
             ("torch.linalg.vector_norm(table, dim=-1)", "table.abs().sum(dim=-1)"),
         ),
         counted_from_one=(
