@@ -40,7 +40,7 @@ def toy_training(steps: int, seed: int = 0) -> TrainingConfig:
 
 
 def toy_loss(model: Transformer, batch: TranslationBatch) -> Tensor:
-    """Return the loss that is minimized."""
+    """Return the translation loss, with a tenth of the target smoothed away."""
     return translation_loss(model, batch, smoothing=0.1)
 
 

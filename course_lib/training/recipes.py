@@ -274,7 +274,7 @@ class TextRecipe:
         )
 
     def loss(self, model: GPT, batch: TextBatch) -> Tensor:
-        """Return the loss that is minimized."""
+        """Return the loss of the next tokens, in nats."""
         return language_model_loss(model, batch)
 
 
