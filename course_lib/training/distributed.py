@@ -46,6 +46,10 @@ class World:
         """The part of a batch, or of the batches, that is for this process."""
         return list(indices[self.rank :: self.size])
 
+    def share_or_first(self, indices: Sequence[T]) -> list[T]:
+        """The same, but never empty: all processes must compute something, if only what does not count."""
+        return self.share(indices) or [indices[0]]
+
     def sum(self, values: Sequence[float]) -> list[float]:
         """The sums of these numbers over all processes."""
         if self.size == 1:

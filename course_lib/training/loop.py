@@ -284,7 +284,7 @@ class _Run(Generic[M, B]):
     ) -> None:
         self.order = BatchOrder(data, torch.Generator().manual_seed(config.seed))
         self.model, self.data, self.loss, self.config, self.world = model, data, loss, config, world
-        self.workers, self.batches = workers, Prefetch(data, self.order, self._mine, workers, world.device)
+        self.workers, self.batches = workers, Prefetch(data, self.order, world.share_or_first, workers, world.device)
         self.validation, self.checkpoints = validation, checkpoints
         self.saves = BackgroundSaves(checkpoints) if checkpoints else None
         self.precision = precision_for(world.device) if config.precision == "auto" else config.precision
@@ -382,10 +382,6 @@ class _Run(Generic[M, B]):
             self.tokens += batch.tokens if mine else 0
         return batches, targets
 
-    def _mine(self, indices: list[int]) -> list[int]:
-        """The part of this process: all must compute something, so one without takes one that does not count."""
-        return self.world.share(indices) or indices[:1]
-
     # --- What is looked at on the way ---
 
     def _validate(self, validation: Validation[B]) -> None:
@@ -413,6 +409,7 @@ class _Run(Generic[M, B]):
         if self.saves:
             self.saves.close()
         self.batches.close()
+        self.recorded = None  # it refers to this run, so the graphs' memory would wait for garbage collection
 
     def _save(self) -> None:
         self.log.settle()
@@ -464,7 +461,7 @@ class _Run(Generic[M, B]):
         self.optimizer.load_state_dict(saved["optimizer"])
         self.scaler.load_state_dict(saved["scaler"])
         self.order, self.step = order, saved["step"]
-        self.batches = Prefetch(self.data, order, self._mine, self.workers, self.world.device)
+        self.batches = Prefetch(self.data, order, self.world.share_or_first, self.workers, self.world.device)
         self.log.losses, self.validations = saved["losses"], saved["validations"]
         if saved["best"] is not None:
             self.best_weights = uncompiled(saved["best"])

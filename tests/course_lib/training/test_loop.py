@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
 import math
 import os
 import signal
 import subprocess
 import sys
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
@@ -30,6 +32,7 @@ from course_lib.training.checkpoints import (
 )
 from course_lib.training.loop import TrainingConfig, TrainingResult, Validation, evaluate, train
 from course_lib.training.loss_log import DivergedError
+from course_lib.training.optimizers import make_optimizers
 from course_lib.training.progress import TrainingStep
 from course_lib.training.schedules import constant_schedule, linear_schedule
 
@@ -148,6 +151,26 @@ class TestLearning:
         for name, parameter in transformer.named_parameters():
             shrunk = 1 - 5e-3 * 0.5 if parameter.dim() >= 2 else 1
             assert_close(parameter.detach(), before[name] * shrunk)
+
+
+def test_nothing_of_a_training_waits_for_garbage_collection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a GPU the next training may need the memory."""
+    optimizers = []
+
+    def made(*arguments: Any, **options: Any) -> Any:
+        optimizer = make_optimizers(*arguments, **options)
+        optimizers.append(weakref.ref(optimizer))
+        return optimizer
+
+    learn(model(), 1)  # the first optimizer of a process imports much, and what failed there refers to its callers
+    monkeypatch.setattr(training, "make_optimizers", made)
+    gc.disable()
+    try:
+        learn(model(), 2, validation=Validation(ALL_AT_ONCE, 1))
+        [optimizer] = optimizers
+        assert optimizer() is None
+    finally:
+        gc.enable()
 
 
 class TestAccumulation:
