@@ -199,7 +199,7 @@ def fp16(settings: Settings, tell: Tell) -> None:
         return train(model, data, recipe.loss, config, settings.device, validation=validated)
 
     half = learned("fp16")
-    memory = torch.cuda.max_memory_allocated() / 1e9 if on_a_gpu else None
+    memory = torch.cuda.max_memory_reserved() / 1e9 if on_a_gpu else None
     own = learned("auto")
     losses = [result.validations[recipe.steps] for result in (half, own)]
     speeds = [result.tokens / result.seconds for result in (half, own)]
