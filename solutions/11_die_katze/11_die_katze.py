@@ -22,9 +22,10 @@
 # translator whose output is worth reading, and few enough for one GPU and one evening.
 #
 # **Two ways through this lesson.** With a GPU (on Colab: *Runtime*, *Change runtime type*, *GPU*) and an internet
-# connection, the cells train the full model on Multi30k. Without them, they run the **short form**, on captions that
-# come with the course: 200 steps from scratch, to see a loss fall; then *your own transformer* takes over the weights of
-# a translator trained for longer, and **fine-tunes** them until its output is readable. You can do all exercises either way.
+# connection, the cells train the full model on Multi30k. Without them, they run the **short form**, on captions that come
+# with the course: 200 steps from scratch, to see a loss fall; then *your own transformer* takes over the weights of a
+# translator trained for longer, and **fine-tunes** them until its output is readable. You can do all the exercises either
+# way.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -85,7 +86,7 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 # sizes.
 #
 # A Colab runtime loses its disk when it ends. If you mount your Google Drive first, checkpoints go there, and the lesson
-# looks for data files in its folder `katze`:
+# looks for data files in its `katze` folder:
 #
 # ```python
 # from google.colab import drive
@@ -132,12 +133,12 @@ Table(
 # %% [markdown]
 # ### 1.1 Your own subwords
 #
-# You won't find *Donaudampfschifffahrt* in a word list. So we split words into **subwords**, by merges as in lesson 08.
-# Your `learn_merges` recounts all pairs in every round, which takes seconds on the short form, but an hour on Multi30k.
-# So the cell times the first twenty rounds. If all rounds would take more than two minutes, the library takes over and
+# You won't find *Donaudampfschifffahrt* in a word list. So we split words into **subwords**, by merges as in lesson 08. Your
+# `learn_merges` recounts all pairs in every round, which takes seconds in the short form, but an hour on Multi30k. That is
+# why the cell times the first twenty rounds: if all rounds would take more than two minutes, the library takes over and
 # finds the same pairs.
 #
-# Both languages share one vocabulary. That costs nothing, and the model needn't learn *Restaurant* twice.
+# Both languages share one vocabulary. That costs nothing, and the model doesn't have to learn *Restaurant* twice.
 
 # %%
 texts = [text for pair in corpus.training for text in (pair.source, pair.target)]
@@ -166,8 +167,8 @@ show.piece_rows(
 # %% [markdown]
 # ## 2. The plan
 #
-# Plan a run on paper before you start it: the tokens per step, the number of steps, how many of those are warm-up, and
-# how often the run passes through the data.
+# Plan a run on paper before you start it: the tokens per step, the number of steps, how many of those are warm-up, and how
+# often the run goes through the data.
 #
 # A step can learn from more tokens than a GPU holds. There may be several **devices**, each with its own batch. And
 # each device may **accumulate**: compute the gradients of one batch after another, add them up, and only then update
@@ -209,10 +210,10 @@ def plan_run(tokens, batch_tokens, accumulate, devices, epochs, warmup_ratio):
 
 
 # %% [markdown] tags=["reason"]
-# Multiply the number of devices by the number of accumulated batches, since each device adds up its own batches. Round
-# the steps up: rounding down would silently drop the last part of the data. The warm-up is a share of all steps, not of
-# one epoch's. A warm-up of 0 would make step / warmup divide by 0, hence the maximum with 1. If you move a run to fewer
-# devices and forget to accumulate, you have changed the batch, and with it the right learning rate.
+# Multiply the number of devices by the number of accumulated batches, since each device adds up its own batches. Round the
+# steps up: rounding down would silently drop the last part of the data. The warm-up is a share of all steps, not of one
+# epoch's. A warm-up of 0 would make step / warmup divide by 0, so take at least 1. If you move a run to fewer devices and
+# forget to accumulate, you have changed the batch, and with it the right learning rate.
 
 # %% nbgrader={"grade": true, "grade_id": "die_katze-plan_run-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("die_katze.plan_run")
@@ -245,16 +246,16 @@ def plans():
 
 # %% [markdown]
 # The data and the number of passes stay the same, but there are fewer and fewer steps. The last plan hardly moves the
-# weights at all: a batch can be too large for its data.
+# weights at all: a batch can be too large for the data.
 #
 # ### 2.1 Batches of about the same size
 #
 # Sentences have different lengths, but a batch is a rectangle: every row is as long as the longest, and the rest is
-# **padding**, which costs as much computation as tokens do. If you put a caption of four words in a batch with one of
-# thirty, nearly half of the rectangle is padding.
+# **padding**, which costs as much computation as tokens do. If you put a four-word caption in a batch with a thirty-word
+# caption, nearly half of the rectangle is padding.
 #
 # Two things help. Put pairs of **similar length** together. And cut batches **by tokens**, not by sentences: many short
-# pairs or a few long ones, so that every batch fills the memory about equally.
+# pairs or a few long ones, so that all batches take up about the same amount of memory.
 #
 # The source and the target are two rectangles. A batch of $n$ pairs takes
 #
@@ -265,14 +266,13 @@ def plans():
 # ### Exercise 2 · Batches by tokens
 # `die_katze.batches_by_tokens` · 4 points (3 for the values, 1 for a pair that is too long) · about 20 minutes
 #
-# Sort the pairs by source length, then by target length, then by number. Go through them in this order. Put each pair into
+# Sort the pairs by source length, then by target length, then by index. Go through them in this order. Put each pair into
 # the last batch if that batch then has at most `max_tokens` tokens; otherwise start a new one. A pair that is longer than
 # `max_tokens` by itself gets its own batch.
 
 # %% [markdown] tags=["fine-print"]
-# `lengths` is a list of pairs of ints. Return a list of lists of ints, the pairs' numbers from 0, or `[]` if there are
-# no pairs. (The library cuts its batches the same way, but from a shuffled pool, so that they differ from epoch to
-# epoch.)
+# `lengths` is a list of pairs of ints. Return a list of lists of indices, or `[]` if there are no pairs. (The library cuts
+# its batches the same way, but from a shuffled pool, so that they differ from epoch to epoch.)
 
 
 # %% nbgrader={"grade": false, "grade_id": "die_katze-batches_by_tokens-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -300,11 +300,11 @@ def batches_by_tokens(lengths, max_tokens):
 
 
 # %% [markdown] tags=["reason"]
-# Python's sort is stable: equal pairs stay in the order of their numbers. Check whether a pair fits before you add it,
-# with the lengths that the batch would then have: a new pair can make every other row longer. A batch costs its number
-# of rows times the length of its longest row, not the sum of the lengths; if you forget the padding, you run out of
-# memory on the one batch that mixes lengths. A pair that is too long for any batch gets its own, and the next pair
-# starts another, since that batch is already too full.
+# Python's sort is stable: equal pairs stay in the order of their indices. Check whether a pair fits before you add it, with
+# the lengths that the batch would then have: a new pair can make every other row longer. A batch costs its number of rows
+# times the length of its longest row, not the sum of the lengths; if you forget the padding, you run out of memory on the
+# one batch that mixes lengths. A pair that is too long for any batch gets its own, and the next pair starts another, since
+# that batch is already over the limit.
 
 # %% nbgrader={"grade": true, "grade_id": "die_katze-batches_by_tokens-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("die_katze.batches_by_tokens")
@@ -409,26 +409,26 @@ def warmup_stable_decay():
 
 
 # %% [markdown]
-# Until the dashed run decays, it and the blue one are the same run. That saves money: train one long constant part, and
-# decay wherever you want a finished model.
+# Until the dashed run decays, it is the same run as the blue one. That saves money: train one long constant part, and decay
+# wherever you want a finished model.
 #
 # ### 2.3 More than fits
 #
-# Until 2024, widely used training code got **gradient accumulation** wrong (Hugging Face, *Fixing Gradient
-# Accumulation*). Your loss is the mean over a batch's tokens. You accumulate two batches, one of 90 tokens with a mean
-# loss of 2.0 and one of 10 tokens with 4.0. What would the loss of one batch of all 100 tokens be? Not 3.0, the mean of
-# the means, but
+# Until 2024, widely used training code got **gradient accumulation** wrong (Hugging Face, *Fixing Gradient Accumulation*).
+# Your loss is the mean over a batch's tokens. Say you accumulate two batches: one of 90 tokens with a mean loss of 2.0, and
+# one of 10 tokens with a mean loss of 4.0. What would the loss of one batch of all 100 tokens be? Not 3.0, the mean of the
+# means, but
 #
 # $$\frac{90 \cdot 2.0 + 10 \cdot 4.0}{100} = 2.2 .$$
 #
-# In the mean of means, each token of the small batch counts nine times as much as each token of the large one. The loss
-# still falls and the curves still look fine, but the gradients aren't those of the large batch.
+# In the mean of means, each token of the small batch counts nine times as much as a token of the large one. The loss still
+# falls and the curves still look fine, but the gradients are not the ones that a single large batch would give you.
 #
 # ### Exercise 4 · One large batch out of small ones
 # `die_katze.accumulated_loss` · 3 points (2 for the values, 1 for a batch without targets) · about 10 minutes
 #
-# From the mean loss of each batch and its number of targets, compute the mean over all targets. Gradients flow through it.
-# A batch without targets has a mean of NaN (0 / 0) and doesn't count.
+# Compute the mean loss over all targets from each batch's mean loss and number of targets. Gradients must flow through your
+# result. A batch without targets has a mean of NaN (0 / 0) and doesn't count.
 
 # %% [markdown] tags=["fine-print"]
 # Shapes: `means` is `[batches]`, `targets` is int64 `[batches]`, and at least one of them is above 0; the result is a single
@@ -488,21 +488,21 @@ my_guess = {
 }
 
 # %% [markdown]
-# The cell below puts everything together: the library's transformer, AdamW, label smoothing, dropout, gradient
-# clipping, **mixed precision** where the device supports it (the weights stay in 32 bits, the products are computed in
-# 16), ten validations along the way, and checkpoints in a folder that survives.
+# The cell below puts everything together: the library's transformer, AdamW, label smoothing, dropout, gradient clipping,
+# **mixed precision** where the device supports it (the weights stay in 32 bits, the products are computed in 16), ten
+# validations along the way, and checkpoints in a folder that outlives the runtime.
 #
-# The recipe is **pre-norm** (lesson 04), and that isn't a matter of taste. On Multi30k, with `d_model` 128 and a peak
-# of 0.005, the paper's post-norm had a loss of 3.17 nats after 1,760 steps, and pre-norm 1.85 to 1.96
-# (`benchmarks/README.md`). In post-norm, every gradient passes through every norm on its way down. In the short form's
-# 200 steps, the paper's norm and rate reach a validation loss of 2.01 nats; with a rate that falls linearly to 0, it is
-# 1.78; and in pre-norm, which tolerates twice the peak rate, 1.52 (`course_lib/training/recipes.py`). A short run is
-# not the first part of a long one: its rate has to come down, too.
+# The recipe uses **pre-norm** (lesson 04), and that isn't a matter of taste. On Multi30k, with `d_model` 128 and a peak rate
+# of 0.005, the loss after 1,760 steps was 3.17 nats with the paper's post-norm, and 1.85 to 1.96 with pre-norm
+# (`benchmarks/README.md`). In post-norm, every gradient passes through every norm on its way down. In the short form's 200
+# steps, the paper's norm and rate reach a validation loss of 2.01 nats; with a rate that falls linearly to 0, it is 1.78;
+# and with pre-norm, which tolerates twice the peak rate, it is 1.52 (`course_lib/training/recipes.py`). A short run is not
+# the first part of a long one: its rate has to come down, too.
 #
-# We interrupt the run on purpose. The first call trains for half of the steps. The second call finds the newest
-# checkpoint in the folder and resumes from it (weights, optimizer, the order of the batches and the state of the random
-# numbers), so that the result is the same, bit for bit, as without the break. If your runtime dies at two in the
-# morning, run the cell again.
+# We interrupt the run on purpose. The first call trains for half the steps. The second call finds the newest checkpoint in
+# the folder and resumes from it (weights, optimizer, the order of the batches and the state of the random numbers), so the
+# result is the same, bit for bit, as it would have been without the break. If your runtime dies at two in the morning, run
+# the cell again.
 
 # %%
 folder = kept_folder(corpus)
@@ -560,7 +560,7 @@ for what, found in {"loss at the first step": result.losses[0], "loss at the las
 # validation loss comes down to 2.60.
 #
 # The loss will never reach 0. Label smoothing (lesson 05) asks the model to keep a tenth of its probability for other
-# tokens, so even perfect translations have a loss.
+# tokens, so even a perfect translation has a loss above 0.
 #
 # ### 3.1 The same run, with your own classes
 #
@@ -572,9 +572,9 @@ for what, found in {"loss at the first step": result.losses[0], "loss at the las
 # or gradients differ from the library's, if it fails, or if it takes five times as long, the cell tries your parts one by
 # one, replaces those that fail with the course's, and says so in one line.
 #
-# Your blocks are post-norm, as in the paper. Post-norm doesn't tolerate the recipe's peak, so your model gets half of
-# it. For comparison, the library's transformer trains in post-norm from the same initial weights. After the same number
-# of steps, is your loss lower than in the run above, higher, or about the same?
+# Your blocks are post-norm, as in the paper. Post-norm doesn't tolerate the recipe's peak rate, so your model gets half that
+# rate. For comparison, the library's transformer trains in post-norm from the same initial weights. After the same number of
+# steps, is your loss lower than in the run above, higher, or about the same?
 
 # %%
 my_guess["my own classes"] = None  # "lower", "higher" or "about the same"
@@ -623,25 +623,25 @@ def beside_the_librarys():
 beside_the_librarys()
 
 # %% [markdown]
-# Your classes and the library's in post-norm are the same transformer with the same initial weights. They only draw
-# their dropout in a different order, so their losses stay within a tenth of a nat of each other. Both differ from the
-# run above in the norm's position and the peak rate.
+# Your classes and the library's in post-norm are the same transformer with the same initial weights. They only draw their
+# dropout in a different order, so their losses stay within a tenth of a nat of each other. Both differ from the run above in
+# where the norm is and in the peak rate.
 #
 # ### 3.2 Fine-tuning: sentences that people write
 #
-# From here on, you need a translator that works. In the full form, it is the one that you trained. In the short form,
-# you start from the course's translator: it was trained on the same synthetic captions for 3,000 steps instead of 200,
-# in post-norm (`python -m course_lib.scenes.small_translator` trains it). So **its weights fit into your classes**.
-# Load them, and continue training on captions of everyday life that were written one by one
-# (`course_lib/scenes/everyday.md` says how). This is **fine-tuning**, as in lesson 09.
+# From here on, you need a translator that works. In the full form, it is the one that you trained. In the short form, you
+# start from the course's translator: it was trained on the same synthetic captions for 3,000 steps instead of 200, with
+# post-norm (`python -m course_lib.scenes.small_translator` trains it). So **its weights fit into your classes**. Load them,
+# and continue training on captions of everyday life that were written one by one (`course_lib/scenes/everyday.md` says how).
+# This is **fine-tuning**, as in lesson 09.
 #
-# The old vocabulary of 1,000 subwords cuts everyday words into scraps, so the cell first learns 2,600 subwords from
-# both kinds of captions. The vector of a new subword starts as the mean of the vectors of the old ones that spell it
-# (*vocabulary transfer*; Gee et al., 2022). With the old vocabulary, the score ends 8 BLEU lower, even after more steps
+# The old vocabulary of 1,000 subwords cuts everyday words into scraps, so the cell first learns 2,600 subwords from both
+# kinds of captions. The vector of each new subword starts as the mean of the vectors of the old subwords that spell it
+# (*vocabulary transfer*; Gee et al., 2022). With the old vocabulary, the score ends up 8 BLEU lower, even after more steps
 # (`benchmarks/README.md`).
 #
 # You fine-tune twice, with 1,100 captions and with 100, and validate on 100 others. **Predict** the validation loss at the
-# end of each: is it lower than after the first tenth of the steps, or higher?
+# end of each run: is it lower than after the first tenth of the steps, or higher?
 
 # %%
 ends_lower = {"1,100 captions": None, "100 captions": None}  # True or False: lower than after the first tenth
@@ -697,16 +697,15 @@ else:
 # With 1,100 captions, the validation loss falls until the end. With 100, it soon rises, while the training loss keeps
 # falling: the model memorizes its hundred captions. This is **overfitting**, and section 4 is about when to stop.
 #
-# How many captions does it take? Here is BLEU on the 200 everyday test captions, after 240 steps on the first *n* training
-# captions (`python -m benchmarks.captions after --pairs n`):
+# How many captions does it take? Here is the BLEU score on the 200 everyday test captions, after 240 steps on the first *n*
+# training captions (`python -m benchmarks.captions after --pairs n`):
 #
 # | captions | 100 | 200 | 400 | 1,100 |
 # |---|---|---|---|---|
 # | BLEU | 13.7 | 24.9 | 32.1 | 51.4 to 52.8 (four seeds) |
 #
-# The curve is still rising, so more captions would help. The rest of the lesson uses the model trained on all 1,100.
-# Its weights go back into the library's `Transformer`, which computes the same, but faster, with a KV cache (lesson
-# 06).
+# The curve is still rising, so more captions would help. The rest of the lesson uses the model trained on all 1,100. Its
+# weights go back into the library's `Transformer`, which computes the same thing faster, with a KV cache (lesson 06).
 #
 # **A good point to stop for the day.** The checkpoints are in their folder.
 #
@@ -720,9 +719,9 @@ else:
 # ### Exercise 5 · Which checkpoint to keep
 # `die_katze.choose_checkpoint` · 3 points · about 12 minutes
 #
-# Go through the losses as the run would. Return the number of the best checkpoint (from 0; the earliest if several are
-# equal) and how many were measured before the run ended. The run ends with the `patience`-th measurement in a row
-# without a new best, or with the list.
+# Go through the losses as the run would. Return the index of the best checkpoint (the earliest if several are equal) and how
+# many checkpoints were measured before the run ended. The run ends with the `patience`-th measurement in a row without a new
+# best, or at the end of the list.
 
 # %% [markdown] tags=["fine-print"]
 # `losses` is a list of floats, at least one; `patience` is an int, at least 1; the result is a tuple of two ints,
@@ -749,10 +748,10 @@ def choose_checkpoint(losses, patience):
 
 
 # %% [markdown] tags=["reason"]
-# The distance from the best measurement is the number of measurements since then without a new best. Counting how often
-# a loss was worse than the one before is something else: a loss may fall for a while and still be worse than the best.
-# Losses after the end were never measured, so the minimum of the whole list would use knowledge of the future. With <
-# instead of <=, an equal loss doesn't restart the wait.
+# How far the current measurement is past the best one is the number of measurements without a new best. Counting how often a
+# loss was worse than the one before is something else: a loss may fall for a while and still be worse than the best. Losses
+# after the end were never measured, so the minimum of the whole list would use knowledge of the future. With < instead of
+# <=, an equal loss doesn't restart the wait.
 
 # %% nbgrader={"grade": true, "grade_id": "die_katze-choose_checkpoint-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("die_katze.choose_checkpoint")
@@ -773,13 +772,13 @@ def stopped():
 
 # %% [markdown]
 # In the short form, patience cuts the run with 100 captions short and doesn't affect the other two runs. The recipe of
-# section 3 also averages **the weights of the last checkpoints** (the paper's section 6.1): late in a run, they circle
-# around a good point, and the mean is closer to it.
+# section 3 also averages **the weights of the last checkpoints** (the paper's section 6.1): late in a run, the weights
+# circle around a good point, and their mean is closer to it.
 #
 # ### 4.1 Three translators
 #
-# Here are three translators of the short form: the one from section 3 after 200 steps, the course's before fine-tuning, and
-# yours after it.
+# Here are the three translators of the short form: the one from section 3, after 200 steps; the course's, before
+# fine-tuning; and yours, after fine-tuning.
 
 # %%
 trials = [
@@ -865,8 +864,8 @@ show.translating(
 #
 # ### 6.1 Greedy, or with a beam
 #
-# We put lesson 06's question to a real translator: does it help to follow several translations at once? We use the hard
-# test (or test2016). **Predict** which has the higher BLEU, and in how many of fifty sentences the two differ at all.
+# We put lesson 06's question to a real translator: does it help to follow several translations at once? We use the hard test
+# (or test2016). **Predict** which has the higher BLEU, and for how many of fifty sentences the two differ at all.
 
 # %%
 higher_bleu, differ_in = "", None  # "greedy" or "beam"; of 50
@@ -892,9 +891,9 @@ show.prediction("higher BLEU", higher_bleu, max(bleu_of_ways, key=bleu_of_ways.g
 show.prediction("translations that differ", differ_in, differ)
 
 # %% [markdown]
-# A beam finds translations that the model thinks more probable. Whether they are *better* depends on whether the model
-# is right about what is probable. In the short form, on sentences with unknown words, five beams find translations that
-# are more probable but shorter: every further word costs probability. Search isn't understanding.
+# A beam finds translations that the model considers more probable. Whether they are *better* depends on whether the model is
+# right about what is probable. In the short form, on sentences with unknown words, five beams find translations that are
+# more probable but shorter: every further word costs probability. Search isn't understanding.
 #
 # ### 6.2 The score
 #
@@ -939,34 +938,33 @@ else:
     keep_figure("11_die_katze", f"everyday captions, translated by {whose}", f"{after.corpus:.1f} BLEU")
 
 # %% [markdown]
-# Before fine-tuning, two numbers in the short form say more than any other pair in this course. On synthetic captions,
-# the translator is nearly perfect. On captions that were written one by one, about the same cats, tents and bicycles,
-# it scores 18 BLEU, and it gets nothing in the hard test right. With only the first test, which resembles the training
-# part as tests usually do, we would have announced 99 BLEU. **A test tells you about sentences like its own.** Ask
-# where those come from.
+# Before fine-tuning, two numbers in the short form say more than any other pair in this course. On synthetic captions, the
+# translator is nearly perfect. On captions that were written one by one, about the same cats, tents and bicycles, it scores
+# 18 BLEU, and it gets nothing in the hard test right. With only the first test, which resembles the training part, as tests
+# usually do, we would have announced 99 BLEU. **A test tells you about sentences like its own.** Ask where those come from.
 #
-# After 240 steps on 1,100 everyday captions, its score on the test of that kind is about three times as high, and on
-# the hard test, a kind it has never seen, about twice as high. But the score on synthetic captions has fallen by more
-# than half: the new data didn't need the old grammar. This is **catastrophic forgetting** (McCloskey and Cohen, 1989).
-# Mixing old data into the new is the usual remedy.
+# After 240 steps on 1,100 everyday captions, its score on the everyday test is about three times as high, and on the hard
+# test, a kind of caption it has never seen, about twice as high. But the score on synthetic captions has fallen by more than
+# half: the new data didn't need the old grammar. This is **catastrophic forgetting** (McCloskey and Cohen, 1989). Mixing old
+# data into the new is the usual remedy.
 #
 # Multi30k's test is harder, but also of one kind: somebody in a blue shirt, in the present tense.
 #
 # ### 6.3 How sure is the score?
 #
-# With other sentences of the same kind in the test, the score would be different. How different? You can't collect a
-# hundred more tests, but you can pretend to: draw, **with replacement**, as many sentences as you have, and score them. Do
-# that a few hundred times, and the spread of the scores tells you how far to trust yours. This is the **bootstrap** (Efron,
-# 1979; for BLEU: Koehn, 2004). With every BLEU score, report the interval of the middle 95% of your samples' scores.
+# With other sentences of the same kind in the test, the score would be different. How different? You can't collect a hundred
+# more tests, but you can pretend to: draw, **with replacement**, as many sentences as you have, and score them. Do that a
+# few hundred times, and the spread of the scores tells you how far to trust yours. This is the **bootstrap** (Efron, 1979;
+# for BLEU: Koehn, 2004). With every BLEU score, report the interval that contains the middle 95% of your samples' scores.
 #
 # Score a sample as a *corpus*: add up its sentences' counts first, and score the sums once.
 #
 # ### Exercise 6 · How sure is the score?
 # `die_katze.bootstrap_interval` · 4 points · about 20 minutes
 #
-# Return the 2.5% and the 97.5% quantile of the samples' scores, as `torch.quantile` computes them (with linear
-# interpolation). `score` is a function: it takes sums of counts, `[kinds]`, and returns the corpus score, a float. The
-# samples are drawn for you.
+# Return the 2.5% and 97.5% quantiles of the samples' scores, as `torch.quantile` computes them (with linear interpolation).
+# `score` is a function: it takes sums of counts, `[kinds]`, and returns the corpus score, a float. The samples are drawn for
+# you.
 
 # %% [markdown] tags=["fine-print"]
 # Shapes: `counts` is int64 `[sentences, kinds]`, `drawn` is int64 `[samples, sentences]` and contains sentence indices; the
@@ -1003,8 +1001,9 @@ check("die_katze.bootstrap_interval", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now use your own BLEU. The counts of a sentence are its n-grams, matched (clipped) and total, and the two lengths; lesson
-# 10's functions compute the score from them, yours where they have passed. **Predict** how wide the intervals are.
+# Now use your own BLEU. The counts of a sentence are its matched (clipped) n-grams, all of its n-grams, and the two lengths.
+# Lesson 10's functions compute the score from these counts, and if yours passed their checks, they do. **Predict** how wide
+# the intervals are.
 
 # %%
 my_widths = {"by rule": None, "everyday": None, "by hand": None, "test2016": None}  # in points of BLEU
@@ -1059,8 +1058,8 @@ def with_intervals():
 
 
 # %% [markdown]
-# The interval only covers chance. A bootstrap of one test says nothing about another: every caption that you draw is an
-# everyday caption.
+# The interval only covers chance. A bootstrap of one test says nothing about another: if you draw from everyday captions,
+# you get everyday captions.
 #
 # ## 7. The worst ten
 #
@@ -1163,7 +1162,7 @@ def sorted_errors():
 # ### 7.1 What a person says
 #
 # Finally, ask a person: you. Here are eight translations, drawn at random from the same test. How much of the English
-# meaning does the German express? If you don't read German, compare with the reference in brackets.
+# meaning does the German express? If you don't read German, compare with the reference in parentheses.
 
 # %% tags=["demo"]
 asked = random.Random(11).sample(range(len(pairs)), 8)
@@ -1235,14 +1234,14 @@ for i in asked:
 #
 # - **effective batch**: all tokens that one step learns from, on all devices, accumulated batches included.
 # - **gradient accumulation**: adding up the gradients of several batches before updating the weights.
-# - **padding**: fills a batch's shorter rows; it is computed like tokens, and masked.
+# - **padding**: what fills up the shorter rows of a batch; it costs as much computation as tokens do, and is masked.
 # - **mixed precision**: products in 16 bits, weights and sums in 32.
 # - **R-Drop**: reading each batch twice, with different dropout, and pulling the two predictions together.
 # - **checkpoint**: everything a run needs to resume: weights, optimizer, order of the data, state of the random numbers.
 # - **WSD schedule**: warm-up, a constant rate, and a decay to 0 wherever you want the run to end.
 # - **fine-tuning**: training a trained model further, on other data.
 # - **overfitting**: memorizing the training examples, at the expense of others.
-# - **catastrophic forgetting**: the loss, in fine-tuning, of skills that the new data doesn't need.
+# - **catastrophic forgetting**: losing skills in fine-tuning because the new data doesn't need them.
 # - **patience, early stopping**: how many measurements in a row without a new best end a run.
 # - **bootstrap**: drawing from the test sentences, with replacement, to see how far a score spreads.
 #

@@ -16,10 +16,10 @@
 #
 # A cat of 2017 and a cat of 2026 are the same cat: four legs, two ears, one opinion. The same is nearly true of
 # transformers. Take a current model apart, and you find attention, a feed-forward network and residual connections, as in
-# lesson 04. But hardly a part is what it was: some now rotate, some have a gate, some are gone.
+# lesson 04. But hardly any part is what it was: some now rotate, some have a gate, some are gone.
 #
-# You implement each of these changes, and then do what papers don't always do: measure each **by itself**, on the same small
-# model, with several seeds. Some help a lot, even here. Some do nothing at this size.
+# You implement each of these changes, and then do what papers don't always do: measure each one **by itself**, on the same
+# small model, with several seeds. Some help a lot, even here. Some do nothing at this size.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -161,10 +161,10 @@ class SmallModel(nn.Module):
 
 
 # %% [markdown]
-# **Some patience.** `measured` trains three models that differ only in their seed: 160 steps of Adam, each on eight
-# windows of 64 characters. Good training takes far longer, but all models get the same number of steps. We compare the
-# loss on the held-out text, in nats per character. Each seed draws the same windows in every trial, so the data can't
-# explain a difference.
+# **Some patience.** `measured` trains three models that differ only in their seed: 160 steps of Adam, each on eight windows
+# of 64 characters. Proper training takes far longer, but all models get the same number of steps. We compare the loss on the
+# held-out text, in nats per character. Each seed draws the same windows in every trial, so the data can't explain a
+# difference.
 
 # %%
 STEPS, RATE = 160, 0.003
@@ -194,9 +194,9 @@ show.prediction("the loss of 2017", loss_of_2017, trials["2017"].mean, " nats")
 print(f"it learns {trials['2017'].parameters:,} numbers")
 
 # %% [markdown]
-# Look at the brackets, here and below: models that differ only in their seed are up to several hundredths of a nat apart.
-# **That is the spread of the seeds** (*seed variance*), and our ruler. A change that moves the mean by less has not been
-# shown to do anything, whatever a paper says. (Three seeds are few; a serious study uses more.)
+# Look at the numbers in parentheses, here and below: models that differ only in their seed are up to several hundredths of a
+# nat apart. **That is the spread of the seeds** (*seed variance*), and our ruler. A change that moves the mean by less has
+# not been shown to do anything, whatever a paper says. (Three seeds are few; a serious study uses more.)
 #
 # **Guess** before you go on. Now come six changes: RMSNorm instead of layer norm; the norm before the sublayer; rotated
 # queries and keys; a gate in the feed-forward network; keys shared by four heads (multi-query attention, MQA); weight
@@ -226,8 +226,7 @@ guesses
 # ### Exercise 1 · RMSNorm
 # `since_2017.rms_norm` · 1 point · about 6 minutes
 #
-# Write RMSNorm, without torch's norms. Take the mean over the numbers of each token, and put $\varepsilon$ under the
-# square root.
+# Write RMSNorm, without torch's norms. Take the mean over each token's numbers, and put $\varepsilon$ under the square root.
 
 # %% [markdown] tags=["fine-print"]
 # Gradients are compared too. Llama always computes in float32; here float64 input keeps its precision.
@@ -285,9 +284,9 @@ def the_other_norm():
 
 
 # %% [markdown]
-# The difference is smaller than the spread of the seeds: the model didn't need the mean and $\beta$. That *is* the
-# paper's result: the same quality with less work (7 to 64% less time, depending on the model, according to its
-# abstract). A change need not make a model better. It may make it simpler.
+# The difference is smaller than the spread of the seeds: the model didn't need the mean and $\beta$. That *is* the paper's
+# result: the same quality with less work (7 to 64% less time, depending on the model, according to its abstract). A change
+# doesn't have to make a model better. It may just make it simpler.
 #
 # ## 3. A free way through
 #
@@ -386,9 +385,9 @@ def before_or_after():
 #
 # ### 4.1 Rotate, don't add
 #
-# Lesson 03 left us with a question. The shift matrix $M_k$ takes every position to the one $k$ further on; a head built
-# from it by hand looks two tokens back, at any length. But training found a different head, which broke down beyond the
-# longest training position. Later methods build the shift into attention itself.
+# Lesson 03 left us with a question. The shift matrix $M_k$ turns the encoding of any position into the encoding of the
+# position $k$ later, and a head built from it by hand looks two tokens back, at any length. But training found a different
+# head, which broke down beyond the longest training position. Later methods build the shift into attention itself.
 #
 # Take the matrix apart. $M_k$ consists of 2 × 2 rotations: it rotates pair $i$ by $k f_i$, with $f_i = 10000^{-2i/d}$. Now
 # don't *add* anything to the embeddings. Instead, **rotate the query** at position $m$ by $M_m$, and **the key** at
@@ -396,9 +395,9 @@ def before_or_after():
 #
 # $$(M_m q) \cdot (M_n k) = q^\top M_m^\top M_n\, k = q^\top M_{n-m}\, k ,$$
 #
-# because rotating back by $m$ and forward by $n$ is rotating by $n - m$. **A score depends on how far apart two tokens are,
-# and on nothing else about their positions.** Whatever a head learns about "two tokens back" at position 10 holds at
-# position 10,000.
+# because rotating back by $m$ and forward by $n$ is the same as rotating by $n - m$. **A score depends on how far apart two
+# tokens are, and on nothing else about their positions.** Whatever a head learns about "two tokens back" at position 10 also
+# holds at position 10,000.
 #
 # Only queries and keys are rotated, in every layer. Values are not rotated: what a token has to say doesn't depend on
 # its position. This is *rotary position embedding*, **RoPE** (Su et al., 2021), and Llama, Qwen and Mistral all use it.
@@ -415,8 +414,8 @@ def before_or_after():
 # `since_2017.rotary` · 4 points (3 for the values, 1 for double precision) · about 20 minutes
 #
 # Rotate each pair of neighboring numbers (0 and 1, 2 and 3, and so on) by the position of its token times the frequency of
-# the pair. You get the positions, since with a cache the only new token may be number 40, and the base, which is 10,000 in
-# the paper and 500,000 in Llama 3.
+# the pair. You are given the positions, because with a cache the only new token may be token 40, and the base, which is
+# 10,000 in the paper and 500,000 in Llama 3.
 
 # %% [markdown] tags=["fine-print"]
 # The result has the dtype of `x`. The angles may be in single precision, as in Llama, but float64 input keeps its
@@ -454,8 +453,8 @@ check("since_2017.rotary", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Does it hold? Put the same query and the same key at each of eight positions: any difference between the scores comes from
-# the positions.
+# Does it hold? Put the same query and the same key at each of eight positions: any difference between the scores then comes
+# from the positions.
 
 
 # %% tags=["demo"]
@@ -569,17 +568,17 @@ def positions_that_turn():
 
 
 # %% [markdown]
-# The difference is larger than the spread of the seeds. The model has no more weights than before. Why does it learn
-# faster? To predict the next character of the handbook, you mostly need the last few, and *the letter
-# before* is a distance. With sinusoids, the model must first find distances in sums of sines mixed with letters; rotary
-# positions have them built in.
+# The difference is larger than the spread of the seeds, although the model has no more weights than before. Why does it
+# learn faster? To predict the next character of the handbook, you mostly need the last few, and *the letter before* is a
+# distance. With sinusoids, the model must first find distances in sums of sines mixed with letters; rotary positions have
+# them built in.
 #
 # (To be fair, sinusoids are easy to beat in such a short training run. To see whether they catch up, set `STEPS = 1600` and
 # wait a few minutes.)
 #
 # ## 5. A gate in every token
 #
-# The feed-forward network of 2017 projects a token up to $4d$ numbers, sets negative ones to 0, and projects back down.
+# The feed-forward network of 2017 projects a token up to $4d$ numbers, sets the negative ones to 0, and projects back down.
 # Dauphin et al. (2017) computed *two* projections, and let one, the **gate**, decide how much of the other passes. Shazeer
 # (2020) tried that in the transformer, with many activations. The one that lasted is **SwiGLU**:
 #
@@ -653,9 +652,9 @@ def with_a_gate():
 
 
 # %% [markdown]
-# It gains a little, or nothing: compare the difference with the numbers in brackets. Shazeer's gains are small, too. In
-# his table 1, the loss after 65,536 steps goes from 1.997 (ReLU) to 1.944 (SwiGLU): on such a large model, five
-# hundredths matter. On ours, you couldn't tell them from luck.
+# It gains a little, or nothing: compare the difference with the numbers in parentheses. Shazeer's gains are small, too. In
+# his table 1, the loss after 65,536 steps goes from 1.997 (ReLU) to 1.944 (SwiGLU): on such a large model, five hundredths
+# matter. On ours, you couldn't tell them from luck.
 #
 # ## 6. Fewer keys
 #
@@ -665,7 +664,7 @@ def with_a_gate():
 # For each new token, it must fetch them *all* from memory, and with long texts you wait for that, not for the arithmetic.
 # Shazeer (2019) let all heads share **one** head of keys and values; only the queries differ. That is **multi-query
 # attention**. It was faster, and a little worse. Ainslie et al. (2023) found a compromise: **grouped-query attention**, in
-# which a few neighboring heads share.
+# which a few neighboring heads share their keys and values.
 #
 # | | heads of queries | heads of keys and values |
 # |---|---|---|
@@ -779,8 +778,8 @@ def caches():
 caches()
 
 # %% [markdown]
-# That is four GiB for *one* text, in a model whose weights take thirteen. Serve ten people at once, and their caches
-# take forty. That is why Llama 3, Qwen3 and Mistral have fewer heads of keys than of queries.
+# Llama 2 needs four GiB for *one* text, and its weights take thirteen. Serve ten people at once, and their caches take
+# forty. That is why Llama 3, Qwen3 and Mistral have fewer heads of keys than of queries.
 #
 # ## 7. A softmax in one pass
 #
@@ -799,14 +798,14 @@ caches()
 #
 # Then a new block comes, perhaps with a larger score, $m' > m$. Every term of the old sums was computed with $m$ and needs
 # $m'$ instead. That is the same factor for all of them: $e^{s_j - m'} = e^{s_j - m} \cdot e^{m - m'}$. So **shrink the old
-# sums by** $e^{m - m'}$, add the new block's terms, and go on. At the very end, `out / total` is attention.
+# sums by** $e^{m - m'}$, add the new block's terms, and go on. At the very end, `out / total` is the output of attention.
 #
 # Milakov and Gimelshein (2018) found this **online softmax**. Dao et al. (2022) built attention on it, in the fast memory
 # of a GPU, and called it **FlashAttention**. On a GPU, torch's `scaled_dot_product_attention` uses it.
 
 # %% [markdown]
 # ### Exercise 6 · A softmax block by block
-# `since_2017.read_block` · 4 points (3 for the values, 1 for blocks of which nothing is seen) · about 25 minutes
+# `since_2017.read_block` · 4 points (3 for the values, 1 for blocks in which nothing is visible) · about 25 minutes
 #
 # Write one step: from `largest`, `total` and `out` so far and the next block, compute the three values after it. Return
 # them as a tuple, in that order.
@@ -875,7 +874,7 @@ def block_by_block():
 
 
 # %% [markdown]
-# The results agree to the last digits. The steps show how rarely the sums have to shrink.
+# The results agree up to rounding. The figure shows how rarely the sums have to shrink.
 #
 # Does it make the small model better? It can't: it computes the same thing. But it works at lengths where the table
 # would not fit. And on a GPU it is faster, too: Dao et al. (2022) trained GPT-2 medium three times as fast as Hugging
@@ -884,7 +883,7 @@ def block_by_block():
 #
 # ## 8. How it is trained
 #
-# Three changes concern the training, not the model.
+# Three changes are about training, not about the model.
 #
 # ### 8.1 Weight decay
 #
@@ -993,8 +992,8 @@ def cosine_rates(peak, warmup=16, total=STEPS):
 
 
 # %% [markdown]
-# We compare four training runs in pre-norm, which tolerates a large rate: the usual, *small* peak and the large, *brisk* one, each
-# held to the end (you have those) or brought down to 0. **Guess** the best and the worst of the four.
+# We compare four training runs in pre-norm, which tolerates a large rate: the usual, *small* peak and the large, *brisk*
+# one, each held to the end (you already have those) or brought down to 0. **Guess** the best and the worst of the four.
 
 # %%
 best_of_four, worst_of_four = "", ""  # "small, held", "small, down", "brisk, held" or "brisk, down"
@@ -1017,8 +1016,8 @@ def held_or_brought_down():
 # So much for guesses: from the small peak, the cosine is **worse** than no schedule at all, and from the brisk one it isn't
 # any better.
 #
-# That doesn't refute the cosine. A falling rate is for models that have stopped improving at a fixed one. We stop ours long
-# before that, and half of its few steps are tiny. Loshchilov and Hutter trained far longer.
+# That doesn't refute the cosine. A falling rate is for models that have stopped improving at a constant rate. We stop ours
+# long before that, and half of its few steps are tiny. Loshchilov and Hutter trained far longer.
 #
 # ### 8.3 A step in every direction
 #
@@ -1079,9 +1078,9 @@ check("since_2017.orthogonalised", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# First, look at the singular values of one real gradient, before and after. Then train the 2017 model again: Muon updates
-# its matrices, and Adam its embeddings, norms and biases, as before. (Muon keeps a running mean of the gradients, and
-# scales a step so that its numbers are about as large as Adam's: Liu et al., 2025.) **Guess** the loss.
+# First, look at the singular values of one real gradient, before and after your function. Then train the 2017 model again:
+# Muon updates its matrices, and Adam its embeddings, norms and biases, as before. (Muon keeps a running mean of the
+# gradients, and scales a step so that its numbers are about as large as Adam's: Liu et al., 2025.) **Guess** the loss.
 
 # %%
 loss_with_muon = None  # nats per character
@@ -1128,17 +1127,17 @@ def equal_steps():
 
 
 # %% [markdown]
-# The difference is larger than the spread of the seeds: after rotary positions, this is the second change that pays off at once. It doesn't
-# change the model, only how it is trained. Each step takes longer, because of the products in your loop. Large models have
-# since been trained with it (Liu et al., 2025).
+# The difference is larger than the spread of the seeds: after rotary positions, this is the second change that pays off
+# right away. It doesn't change the model, only how it is trained. Each step takes longer, because of the products in your
+# loop. Large models have since been trained with Muon (Liu et al., 2025).
 
 # %% [markdown]
 # ## 9. All of it
 #
 # ### 9.1 The current model
 #
-# Put it together: RMSNorm, pre-norm, rotary positions, a gate, two heads of keys for four heads of queries, and, as in
-# Llama, no biases. **Predict** the loss of all of them together, at our usual rate and at twice that rate.
+# Put it all together: RMSNorm, pre-norm, rotary positions, a gate, two heads of keys for four heads of queries, and, as in
+# Llama, no biases. **Predict** the loss with all these changes together, at our usual rate and at twice that rate.
 
 # %%
 loss_of_all = {"all of it": None, "all of it, twice the rate": None}  # nats per character
@@ -1192,10 +1191,10 @@ def all_of_it():
 
 
 # %% [markdown]
-# The gray band is the ruler, as wide as the widest bracket. Most of the changes are in it or next to it. One lies far
-# outside. And all of them together, at our usual rate, are *worse* than rotary positions alone. Changes don't add up
-# like money: this model has a tenth fewer weights, and with every norm in a branch it takes smaller steps. Double the
-# rate, and it makes up most of the difference, or all of it.
+# The gray band is the ruler, as wide as the widest spread of seeds in the table. Most of the changes are in it or next to
+# it. One lies far outside. And all of them together, at our usual rate, are *worse* than rotary positions alone. Changes
+# don't add up like money: this model has a tenth fewer weights, and with every norm in a branch it takes smaller steps.
+# Double the rate, and it makes up most of the difference, or all of it.
 #
 # So are the others just fashion? No. A change may make a model **better** (rotary), or **trainable** where it wasn't
 # (pre-norm), or **cheaper** at the same quality (RMSNorm, grouped queries, the softmax in blocks), or help so little that
@@ -1205,7 +1204,7 @@ def all_of_it():
 #
 # ### 9.2 Counting a Llama
 #
-# Now you can compute the published numbers yourself. A Llama has
+# Now you can compute the published parameter counts yourself. A Llama has
 #
 # - an embedding, `vocab_size × d_model`, and an output matrix of the same size, unless the two are tied;
 # - in each block $W_q$ and $W_o$, `d_model × d_model` each; $W_k$ and $W_v$, `d_model` × (`key_value_heads` · `d_head`)
@@ -1269,9 +1268,9 @@ def llamas():
 
 
 # %% [markdown]
-# These are the published numbers, to the last digit; those in the models' names are rounded. Compare with GPT-2 (lesson
-# 07): the feed-forward network takes a larger share, attention a smaller one, and with a vocabulary of 128,256, the
-# tables are a fifth of a small model.
+# These are the published numbers, to the last digit; the ones in the models' names are rounded. Compare with GPT-2 (lesson
+# 07): the feed-forward network takes a larger share, attention a smaller one, and with a vocabulary of 128,256, the tables
+# are a fifth of a small model.
 #
 # ### 9.3 Is it really a Llama?
 #
@@ -1353,8 +1352,8 @@ def yours_and_the_librarys():
 # ### Exercise 10 · Learning beside a frozen weight
 # `since_2017.lora_layer` · 3 points · about 15 minutes
 #
-# Write the layer as a module. Its constructor takes the frozen weight, and creates two parameters, `A` of `[rank, d_in]`
-# and `B` of `[d_out, rank]`. As in `nn.Linear`, the rows of the matrices are outputs.
+# Write the layer as a module. Its constructor takes the frozen weight, and creates two parameters, `A` of `[rank, d_in]` and
+# `B` of `[d_out, rank]`. As in `nn.Linear`, each row of a matrix computes one output.
 
 # %% [markdown] tags=["fine-print"]
 # Keep the weight, but not as a parameter: an optimizer must not see it (`register_buffer` keeps a tensor that isn't
@@ -1575,12 +1574,12 @@ def cats_for_gpt2():
 # - **Cosine schedule**: a learning rate that falls along half a cosine to the last step.
 # - **Singular values**: how strongly a matrix stretches each of its directions.
 # - **Muon**: an optimizer whose step has the same size in every direction of a matrix.
-# - **LoRA**: learning the change of a frozen matrix as a product of two narrow ones; the **rank** is how narrow they are.
+# - **LoRA**: learning the change to a frozen matrix as a product of two narrow ones; the **rank** is how narrow they are.
 #
 # ## What you have now
 #
-# You have a current model, every part of it written by you, that agrees with the library's Llama to the last digits. And
-# you have a ruler: you know which of these changes you could see on your own machine, and which you must take on trust or
+# You have a current model, every part of it written by you, that agrees with the library's Llama up to rounding. And you
+# have a ruler: you know which of these changes you could see on your own machine, and which you must take on trust or
 # measure at a size that you don't have. Next time you hear that *everybody does it this way now*, you know what to ask.
 #
 # The page below is yours to keep. In a terminal, `katze mine` writes it beside your transformer of lessons 01 to 06,

@@ -138,12 +138,13 @@ EXERCISE = Exercise(
                 ("targets.to", "targets.square().to"),
             ),
             largest_batch=(
-                "Your answer is the loss of the largest batch. Average over all batches, weighted by number of "
-                "targets.",
+                "Your answer is the loss of the largest batch. Average over all batches, weighted by their numbers "
+                "of targets.",
                 lambda means, targets: means[targets.argmax()],
             ),
             last_batch=(
-                "Your answer is the loss of the last batch. Average over all batches, weighted by number of targets.",
+                "Your answer is the loss of the last batch. Average over all batches, weighted by their numbers of "
+                "targets.",
                 lambda means, targets: means[-1],
             ),
         ),

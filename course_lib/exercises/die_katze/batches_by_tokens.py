@@ -136,7 +136,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "too_long_dropped",
-            "Your answer drops a pair that is longer than `max_tokens`. Give such a pair its own batch.",
+            "Your answer drops any pair that is longer than `max_tokens`. Give such a pair its own batch.",
             _slip((_PAIRS, f"if sum(lengths[i]) > max_tokens:\n            continue\n        {_PAIRS}")),
             alone=True,
         ),
@@ -173,8 +173,8 @@ EXERCISE = Exercise(
             last_pair=_slip((_LONGEST, "sum(pairs[-1])")),
         ),
         *alike(
-            "Your answer checks the limit wrongly. Add a pair to the batch if it then has at most `max_tokens`, and "
-            "check before you add it.",
+            "Your answer checks the limit wrongly. Add a pair to the batch if the batch then has at most `max_tokens` "
+            "tokens, and check before you add it.",
             full_is_too_full=_slip(("tokens >", "tokens >=")),
             one_too_many=_slip(("(*now, i)", "now or [i]")),
         ),

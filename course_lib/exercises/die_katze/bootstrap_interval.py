@@ -94,7 +94,7 @@ EXERCISE = Exercise(
     title="How sure is the score?",
     statement=(
         "bootstrap_interval(counts int64 [sentences, kinds], drawn int64 [samples, sentences], score) -> (low, high), "
-        "two floats: the 2.5% and the 97.5% quantile of the samples' scores. score([kinds]) takes sums of counts."
+        "two floats: the 2.5% and 97.5% quantiles of the samples' scores. score([kinds]) takes sums of counts."
     ),
     points=4,
     minutes=20,

@@ -130,7 +130,7 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Find the new largest score, among the old one and this block's.\n"
-            "Subtract the new largest, but 0 where it is still minus infinity.\n"
+            "Subtract the new largest score from this block's scores, or 0 where it is still minus infinity.\n"
             "Compute the factor by which the old sums shrink.\n"
             "Compute the exponentials of this block.\n"
             "For both sums, add the shrunken old one and this block's.",
@@ -158,8 +158,8 @@ EXERCISE = Exercise(
             grown_where_something_was_seen=_slip((_SHRINK, "(finite - largest).exp().nan_to_num(posinf=0.0)")),
         ),
         *alike(
-            "Your answer doesn't subtract the new largest score before the exponential. Do that, so that all sums have "
-            "the same scale and exp doesn't overflow.",
+            "Your answer doesn't subtract the new largest score before the exponential. Subtract it, so that all sums "
+            "have the same scale and exp doesn't overflow.",
             own_largest_subtracted=_slip((_POWERS, "(scores - scores.amax(dim=-1, keepdim=True)).exp().nan_to_num()")),
             old_largest_subtracted=_slip(("finite.unsqueeze", "largest.unsqueeze"), paired=False),
             nothing_subtracted=_slip((_POWERS, "scores.exp()")),
@@ -170,7 +170,7 @@ EXERCISE = Exercise(
             _slip((_OLD_TOTAL, "0 * total"), (_OLD_OUT, "0 * out")),
         ),
         *alike(
-            "Your largest score is not the largest of each query so far. Take the larger of the old one and this "
+            "Your `largest` is not the largest score of each query so far. Take the larger of the old one and this "
             "block's, amax(dim=-1).",
             largest_of_the_block=_slip((f"torch.maximum(largest, {_LARGEST})", _LARGEST)),
             largest_of_all_queries=_slip((_LARGEST, "scores.amax()")),

@@ -73,8 +73,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Read the name backwards: square every number, take the mean over the token, take the square root. Don't "
-            "subtract anything.",
+            "Read the name backwards: square every number, take the mean over each token's numbers, take the square "
+            "root. Don't subtract anything.",
         ),
         Hint(
             "shapes",

@@ -120,7 +120,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "activation_of_the_product",
-            "Your answer takes the SiLU of the product. Take only that of x W_1, then multiply.",
+            "Your answer takes the SiLU of the product. Take the SiLU of x W_1 only, then multiply by x V.",
             _slip(("F.silu(gate) * passed", "F.silu(gate * passed)"), paired=False),
         ),
         Misconception(
