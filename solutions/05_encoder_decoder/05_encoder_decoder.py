@@ -14,9 +14,9 @@
 # %% [markdown]
 # # Lesson 05 · The encoder-decoder
 #
-# *The cat danced.* At the end of this lesson, your own model says it in German, *die Katze tanzte*, and you have seen
-# every number along the way. It learns this in less than a minute, on this computer, from sentences that do **not**
-# include this one.
+# *The cat danced.* By the end of this lesson, your own model will say it in German, *die Katze tanzte*, and you will
+# have seen every number along the way. It learns to do so in less than a minute, on this computer, from sentences that
+# do **not** include this one.
 #
 # You have all the parts: attention, masks, positions, heads, blocks. Now you join two stacks of blocks into one model
 # and train it. Then you can explain every box in figure 1 of the transformer paper.
@@ -71,8 +71,8 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 # %% [markdown]
 # ## 1. A small world, in two languages
 #
-# Real translation models learn from millions of sentences. Our world has a few hundred words, including cats, kings and
-# apple trees, but its German is real, and that is hard enough.
+# Real translation models learn from millions of sentences. Our world gets by with a few hundred words, about cats,
+# kings and apple trees, but its German is real, and that is hard enough.
 
 # %%
 split = toy_translation(20_000, 500)
@@ -93,7 +93,7 @@ for pair in [split.training[i] for i in (3, 5, 7, 11, 13)]:
 # So each German word depends on several English ones, near and far, and on the German words before it. A model with
 # attention to both languages can learn that.
 #
-# One sentence *structure* in ten never occurs in training, and we test the model on exactly these held-out structures.
+# One in ten sentence *structures* never occurs in training, and we test the model on exactly these held-out structures.
 # *The cat danced* has such a structure: a feminine noun with *the*, and a verb without an object.
 
 # %%
@@ -108,7 +108,7 @@ print(f"\n{split.held_out[0].source}\n    {source_ids.tolist()}\n{split.held_out
 # %% [markdown]
 # The words are now numbers, their **ids**; from here on, anything with an id is a **token**. Four ids are special: 0 is
 # padding, 1 is `<s>`, where every translation begins, 2 is `<e>`, where it ends, and 3 is any unknown word. The source
-# doesn't need `<s>` or `<e>`, because the model does not generate it.
+# doesn't need `<s>` or `<e>`, because the model only reads it and never generates it.
 #
 # ## 2. What the model learns
 #
@@ -118,8 +118,8 @@ print(f"\n{split.held_out[0].source}\n    {source_ids.tolist()}\n{split.held_out
 # until it says `<e>`. At every step it may look at the English sentence.
 #
 # In training, we give the model the right words and ask for the next word at every position at once: this is **teacher
-# forcing**. The causal mask of lesson 02 keeps each position from seeing its answer. So the model learns all the words
-# of a sentence in parallel, which is why transformers train so fast.
+# forcing**. The causal mask from lesson 02 keeps each position from seeing its answer. So the model learns all the
+# words of a sentence in parallel, which is why transformers train so fast.
 #
 # The decoder's input is the target **shifted right** by one position: wherever the model reads a word, it must predict
 # the next one.
@@ -151,7 +151,8 @@ show.matrices(
 # ### Exercise 1 · Shifted right
 # `encoder_decoder.shift_right` · 1 point · about 5 minutes
 #
-# Turn a batch of whole targets into both rows of the picture.
+# Turn a batch of complete targets into the two rows shown in the picture: what the decoder reads, and what it should
+# predict.
 #
 # Shapes: `target` is an int64 tensor `[batch, tokens]`, each row from `<s>` to `<e>`, with padding after it. Return a
 # tuple of two tensors, `read` and `targets`, each `[batch, tokens - 1]`.
@@ -172,7 +173,7 @@ def shift_right(target):
 # %% [markdown] tags=["reason"]
 # Both results are slices of the target, one position apart. The batch is the first dimension, so slice along the
 # second. The targets include `<e>` but not `<s>`: a model that never has to predict `<e>` never learns to stop. If you
-# roll the row instead of slicing it, the model must predict the first word after the last.
+# roll the row instead of slicing it, the model also has to predict `<s>` after the last token.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-shift_right-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.shift_right")
@@ -188,15 +189,15 @@ check("encoder_decoder.shift_right", hidden=True)
 #
 # $$P(e \mid f) = \prod_t P(e_t \mid e_1, \dots, e_{t-1}, f).$$
 #
-# This is exact: each factor is the decoder's output at one position. A product of many small numbers is hard to work
-# with, so take the logarithm, which turns it into a sum. Divide by the number of tokens, including `<e>`, so that you
-# can compare long and short sentences. And put a minus sign in front, since people like to minimize. This is the mean
-# **negative log-likelihood**, NLL for short:
+# This is exact, and each factor is a probability that the decoder outputs at one position. A product of many small
+# numbers is hard to work with, so take the logarithm, which turns it into a sum. Divide by the number of tokens,
+# including `<e>`, so that you can compare long and short sentences. And put a minus sign in front, since people like to
+# minimize. This is the mean **negative log-likelihood**, NLL for short:
 #
 # $$\text{NLL} = -\frac{1}{T} \sum_{t=1}^{T} \ln P(e_t \mid e_1, \dots, e_{t-1}, f).$$
 #
-# A model is about to generate *The gray fluffy cat meowed very loudly*. Each row below is a position, with some words and
-# their probabilities.
+# A model is about to generate *The gray fluffy cat meowed very loudly*. Each row below is a position, with some of the
+# words that could come there and their probabilities.
 
 # %%
 table = {
@@ -239,9 +240,9 @@ print(f"mean NLL {nll:.4f}   perplexity {nll.exp():.3f}")
 
 # %% [markdown] tags=["slides"]
 # The table comes from S1. Below it, the slide computes the same mean and gets 1.6290, not 1.5783, because its last
-# factor is 0.2, the probability of *loudly*, although the table gives `EOS` 0.3. A slip like this leaves a loss that
-# looks reasonable (the difference, times eight words, is $\ln(0.3 / 0.2) = 0.41$), so it is worth recomputing a loss by
-# hand once. The letters $e$ and $f$ come from S4.
+# factor is 0.2, the probability of *loudly*, although the table gives `EOS` 0.3. A slip like this still gives a loss
+# that looks reasonable (the difference, times eight words, is $\ln(0.3 / 0.2) = 0.41$), so it is worth recomputing a
+# loss by hand once. The letters $e$ and $f$ come from S4.
 
 # %% [markdown]
 # ### 2.3 Perplexity
@@ -257,15 +258,15 @@ print(f"mean NLL {nll:.4f}   perplexity {nll.exp():.3f}")
 # ### Exercise 2 · Loss and perplexity
 # `encoder_decoder.loss_and_perplexity` · 3 points (2 for the values, 1 for very unlikely tokens) · about 15 minutes
 #
-# From the scores of a batch, compute the mean negative log-likelihood of the right tokens, and the perplexity.
+# Given the scores for a batch, compute the mean negative log-likelihood of the right tokens, and the perplexity.
 #
 # Shapes: `logits` is `[batch, tokens, vocab_size]`, any numbers; `targets` is int64 `[batch, tokens]`, with
 # `PADDING_ID` where there is no token. Return a tuple of two scalar tensors, the loss first.
 
 # %% [markdown] tags=["fine-print"]
-# Every batch contains at least one token. A probability may be as small as $e^{-150}$, too small for float32, but its
-# logarithm is not. The check also compares the gradient of the logits. In this lesson, results have the dtype of the
-# input, float32 or float64, unless the task says otherwise.
+# Every batch contains at least one token. A probability may be as small as $e^{-150}$, which is too small for float32,
+# but its logarithm is not. The check also compares the gradient with respect to the logits. In this lesson, results
+# have the dtype of the input, float32 or float64, unless the task says otherwise.
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-loss_and_perplexity-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -289,8 +290,8 @@ def loss_and_perplexity(logits, targets):
 # `log_softmax` computes the softmax and its logarithm in one step. After a separate softmax, any probability below
 # about e⁻¹⁰⁴ is 0, and its logarithm is minus infinity.
 #
-# Leave padding out before you take the mean, so that it affects neither the sum nor the count. In a mean of the
-# sentences' means, the tokens of short sentences would count more. Take exp last: in a mean of perplexities, one hard
+# Leave padding out before you take the mean, so that it affects neither the sum nor the count. If you averaged each
+# sentence first, the tokens of short sentences would count more. Take exp last: if you averaged perplexities, one hard
 # sentence would dominate.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-loss_and_perplexity-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
@@ -305,10 +306,10 @@ check("encoder_decoder.loss_and_perplexity", hidden=True)
 # ### 3.1 From one vector to many
 #
 # Before transformers, translation models were pairs of **recurrent networks**. The encoder reads the source word by
-# word and updates a state, a vector. The decoder generates the translation from the encoder's last state. A whole
-# sentence, of any length, must pass through that one vector: the **bottleneck**. Section 6 measures the cost.
+# word and updates a state, a vector. The decoder generates the translation from the encoder's last state. The whole
+# sentence, however long, must pass through that one vector: the **bottleneck**. Section 6 measures the cost.
 #
-# The solution is also older than the transformer: let the decoder look back at *all* the encoder's states, by
+# The solution is also older than the transformer: let the decoder look back at *all* the encoder's states with
 # attention. The transformer keeps this attention and drops the recurrence. Here are its shapes for a batch of 2
 # sentences: the longer one has 6 English words, and its translation takes 7 positions.
 
@@ -358,7 +359,7 @@ show.stacks(
 # encoder's output, a vector for each English word, is called the **memory**. Only the **cross-attention** of each
 # decoder block reads it: its queries come from the German words, its keys *and* values from the English ones.
 #
-# The thin arrows around the sublayers are the residual connections of lesson 04. The picture leaves out two things. A
+# The thin arrows around the sublayers are the residual connections from lesson 04. The picture leaves out two things. A
 # **padding mask** goes into the encoder's self-attention and into the cross-attention, so that no token looks at the
 # padding of the English sentence. And the loss uses the scores before the **softmax**, since `log_softmax` is more
 # accurate.
@@ -396,9 +397,10 @@ sinusoidal_encoding = answer("positions.sinusoidal_encoding")
 # `x`.
 
 # %% [markdown] tags=["fine-print"]
-# The check passes in its own parts. Leave the constructor as it is: the check loads weights by the names in it. A
-# mask's batch and query dimensions may be 1. Either mask may be None, which allows everything, and both can be any
-# masks, not just causal and padding masks. The check also compares the gradients of `x`, `memory` and all parts.
+# The check passes in its own parts. Leave the constructor as it is: the check loads weights by the attribute names that
+# it sets. A mask's batch and query dimensions may be 1. Either mask may be None, which allows everything, or any mask
+# at all, not just a causal or padding mask. The check also compares the gradients with respect to `x`, `memory`, and
+# the weights of all parts.
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-decoder_block-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -459,8 +461,8 @@ check("encoder_decoder.decoder_block", hidden=True)
 # | `decoder` | `block(x, memory, mask, memory_mask)`, likewise | new vectors |
 # | `output` | `output(x)` | a score for each German word |
 #
-# Many first attempts get this wrong: **every** decoder block reads the output of the **last** encoder block. So run the
-# whole encoder first.
+# **Every** decoder block reads the output of the **last** encoder block, so run the whole encoder first. Many first
+# attempts get this wrong.
 #
 # ### Exercise 4 · Encoder and decoder joined
 # `encoder_decoder.encode_and_decode` · 4 points (1 of them for a GPU) · about 20 minutes
@@ -470,7 +472,8 @@ check("encoder_decoder.decoder_block", hidden=True)
 #
 # Shapes: `source` is int64 `[batch, source]`, with `PADDING_ID` after the tokens; `target` is int64 `[batch, target]`,
 # already shifted right; the result is `[batch, target, vocab_size]`. Both masks are boolean `[batch, queries, keys]`,
-# where batch and queries may be 1, and are on the device of the ids: `causal_mask(length, device)` takes the device.
+# where batch and queries may be 1, and must be on the same device as the ids: `causal_mask(length, device)` takes the
+# device.
 
 # %% [markdown] tags=["fine-print"]
 # Hide only padding: an unknown word still counts as a token. Padding after the target doesn't need a mask. The blocks
@@ -613,9 +616,9 @@ def three_tests_before_training():
 # Training repeats one step: draw a batch, compute the loss, compute its gradients, and move each weight a little
 # against its gradient.
 #
-# Now and then a batch has enormous gradients, and a single step undoes what hundreds have learned. So gradients are
-# **clipped**: take the norm of *all* of them together, as one long vector, and if it is above a limit, scale them all
-# down by the same factor. The direction stays the same, but the step can't get too long.
+# Now and then a batch has enormous gradients, and a single step undoes what hundreds of steps have learned. So
+# gradients are **clipped**: take the norm of *all* of them together, as one long vector, and if it is above a limit,
+# scale them all down by the same factor. The direction stays the same, but the step can't get too long.
 #
 # $$g \leftarrow g \cdot \min\left(1, \frac{\text{clip}}{\lVert g \rVert}\right), \qquad
 #   \lVert g \rVert = \sqrt{\textstyle\sum_w \lVert \partial L / \partial w \rVert^2}$$
@@ -623,14 +626,14 @@ def three_tests_before_training():
 # ### Exercise 5 · A training loop
 # `encoder_decoder.training_loop` · 4 points (3 for the values, 1 for double precision) · about 20 minutes
 #
-# Write a whole training run for a model with only two parameters, an output layer: `logits = x @ W + b`. For each
-# batch, compute the loss (the mean negative log-likelihood of the targets) and the gradients of `W` and `b`, clip them,
-# and take one step of plain gradient descent, $w \leftarrow w - \text{rate} \cdot g$.
+# Write a whole training run for a model that is just an output layer: `logits = x @ W + b`. For each batch, compute the
+# loss (the mean negative log-likelihood of the targets) and the gradients of `W` and `b`, clip them, and take one step
+# of plain gradient descent, $w \leftarrow w - \text{rate} \cdot g$.
 #
-# Shapes: `W` is `[d_model, vocab_size]`, `b` is `[vocab_size]`; `batches` is a list of pairs `(x, targets)`, with `x` of
-# shape `[tokens, d_model]` and `targets` int64 `[tokens]`. Return a tuple of three: the new `W`, the new `b`, and the
-# losses, a tensor `[steps]`, each from *before* its step. The caller's `W` and `b`, which don't require gradients, stay
-# unchanged. All three results have the dtype of `W`, including the losses.
+# Shapes: `W` is `[d_model, vocab_size]`, `b` is `[vocab_size]`; `batches` is a list of pairs `(x, targets)`, with `x`
+# of shape `[tokens, d_model]` and `targets` int64 `[tokens]`. Return a tuple of three: the new `W`, the new `b`, and
+# the losses, a tensor `[steps]`, each computed *before* its step. The caller's `W` and `b` don't require gradients;
+# leave them unchanged. All three results have the dtype of `W`, including the losses.
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-training_loop-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -661,8 +664,8 @@ def training_loop(W, b, batches, rate, clip):
 
 
 # %% [markdown] tags=["reason"]
-# Compute fresh gradients in each step: torch adds them to `.grad`, and a loop that never resets it follows the sum of
-# all past gradients, which looks like learning for a while and then diverges.
+# Compute fresh gradients in each step: torch adds new gradients to `.grad`, so a loop that never resets it follows the
+# sum of all past gradients, which looks like learning for a while and then diverges.
 #
 # Clipping gradients one by one, or entry by entry, would change their direction. The factor is at most 1, since
 # clipping must not lengthen gradients. Take the step under `no_grad`, or it would become part of the graph.
@@ -676,11 +679,11 @@ check("encoder_decoder.training_loop", hidden=True)
 # %% [markdown]
 # ### 4.2 Adam
 #
-# Plain gradient descent has one learning rate for all weights, and that suits few of them: the embedding of a rare word
-# gets a gradient once in a hundred steps, a bias in every step. **Adam** gives each weight its own step size. It keeps
-# two running means, one of the gradient and one of its square, and divides the first by the square root of the second.
-# The quotient has a magnitude of about 1, however large or small the gradients are, so each weight moves by about the
-# learning rate.
+# Plain gradient descent uses one learning rate for all weights, which suits few of them: the embedding of a rare word
+# gets a gradient only once in a hundred steps, while a bias gets one in every step. **Adam** gives each weight its own
+# step size. It keeps two running means, one of the gradient and one of its square, and divides the first by the square
+# root of the second. The quotient has a magnitude of about 1, however large or small the gradients are, so each weight
+# moves by about the learning rate.
 #
 # $$\begin{aligned}
 # \text{mean} &\leftarrow \beta_1\, \text{mean} + (1 - \beta_1)\, g \\
@@ -689,14 +692,14 @@ check("encoder_decoder.training_loop", hidden=True)
 #   \frac{\text{mean} / (1 - \beta_1^{\text{step}})}{\sqrt{\text{square} / (1 - \beta_2^{\text{step}})} + \varepsilon}
 # \end{aligned}$$
 #
-# Both means begin at 0 and are too small at first; the divisions by $1 - \beta^{\text{step}}$ correct that. The
+# Both means start at 0, so they are too small at first; dividing them by $1 - \beta^{\text{step}}$ corrects that. The
 # transformer paper uses $\beta_1 = 0.9$, $\beta_2 = 0.98$ and $\varepsilon = 10^{-9}$ (section 5.3).
 #
 # ### Exercise 6 · A step of Adam
 # `encoder_decoder.adam_update` · 3 points · about 12 minutes
 #
-# Compute one step for one weight tensor, with these formulas and the paper's three numbers. (`torch.optim.Adam` is not
-# allowed here.)
+# Compute one step for one weight tensor, with these formulas and the paper's three constants. (`torch.optim.Adam` is
+# not allowed here.)
 #
 # Shapes: `weight`, `gradient`, `mean` and `square` all have the same shape; `step` is an int, counted from 1. Return a
 # tuple of the new `weight`, `mean` and `square`, the last two *without* the correction, all in the dtype of the inputs.
@@ -734,11 +737,11 @@ check("encoder_decoder.adam_update", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Below is a loss with one steep direction and one that is a hundred times flatter. With larger steps, gradient descent
-# would diverge in the steep direction, so it crawls along the flat one. Adam doesn't have this problem.
+# Below is a loss with one steep direction and one that is a hundred times flatter. Gradient descent has to take small
+# steps, or it would diverge in the steep direction, so it crawls along the flat one. Adam doesn't have this problem.
 #
-# **Guess first.** Both start at a distance of 1 from the minimum along the flat direction, and take 60 steps. What
-# percentage of that distance does each still have to go?
+# **Guess first.** Both methods start at a distance of 1 from the minimum along the flat direction, and take 60 steps.
+# What percentage of that distance does each of them still have to go?
 
 # %%
 still_to_go = {"gradient descent": None, "Adam": None}  # in %
@@ -787,8 +790,8 @@ def a_valley():
 #
 # The rate rises in a straight line during the **warm-up**, then falls as $1/\sqrt{\text{step}}$. At the beginning,
 # Adam's running means come from only a handful of gradients, and in a post-norm transformer the gradients near the
-# output are large (Xiong et al., 2020): a full step could lead anywhere. Later, the steps must become small, or the
-# loss only dances around its minimum.
+# output are large (Xiong et al., 2020): a full step could lead anywhere. Later, the steps must shrink, or the loss just
+# dances around its minimum.
 #
 # ### Exercise 7 · The warm-up schedule
 # `encoder_decoder.warmup_schedule` · 1 point · about 8 minutes
@@ -841,10 +844,10 @@ def three_schedules():
 
 
 # %% [markdown]
-# Twice the warm-up gives a later and lower peak; half the width gives larger steps throughout. Change the warm-up
+# Doubling the warm-up makes the peak later and lower; halving the width makes all steps larger. Change the warm-up
 # yourself: the peak moves along the falling curve, which stays where it is. The dashed line is a **cosine** schedule,
-# which many current models use. It has its own peak and reaches 0 at the last step, so you must know in advance how long
-# you will train.
+# which many current models use. It has its own peak and reaches 0 at the last step, so you must know in advance how
+# long you will train.
 
 # %% tags=["demo"]
 show.schedules()
@@ -881,9 +884,10 @@ show.distributions(
 # Compute the loss above, in which the share ε goes to **all of the other words**, and only to them. Return its mean
 # over the tokens.
 #
-# Shapes: `logits` is `[tokens, vocab_size]`, scores of any size, even a hundred and more, for a vocabulary of at least
-# 3 tokens; `targets` is int64 `[tokens]`; `smoothing` is ε, a float from 0 to 0.5. The result is a scalar tensor with
-# the dtype of the logits. All tokens count, including id 0. The check also compares the gradient of the logits.
+# Shapes: `logits` is `[tokens, vocab_size]`, scores of any size, even a hundred or more, for a vocabulary of at least 3
+# tokens; `targets` is int64 `[tokens]`; `smoothing` is ε, a float from 0 to 0.5. The result is a scalar tensor with the
+# dtype of the logits. All tokens count, including id 0. The check also compares the gradient with respect to the
+# logits.
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-label_smoothing-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -904,9 +908,8 @@ def label_smoothing(logits, targets, smoothing):
 
 
 # %% [markdown] tags=["reason"]
-# You don't have to build the target. All other words get the same share, so their part of the loss is that share times
-# the sum of their log-probabilities: the sum over all words minus the right word's. As in exercise 2, use
-# `log_softmax`.
+# You don't have to build the target. All other words get the same share, so you only need the sum of their
+# log-probabilities: take the sum over all words and subtract the right word's. As in exercise 2, use `log_softmax`.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-label_smoothing-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.label_smoothing")
@@ -916,13 +919,13 @@ check("encoder_decoder.label_smoothing", hidden=True)
 
 # %% [markdown]
 # `torch.nn.CrossEntropyLoss(label_smoothing=ε)` spreads the mass over *all* words instead, including the right one,
-# which keeps $1 - \varepsilon + \varepsilon / V$. So does the work that the paper cites for label smoothing (Szegedy et
-# al., 2016, section 7). Our loss with $\varepsilon$ equals torch's with $\varepsilon \cdot V / (V - 1)$. With 30,000
-# words you can't tell the difference; with five you can.
+# which keeps $1 - \varepsilon + \varepsilon / V$. The work that the paper cites for label smoothing (Szegedy et al.,
+# 2016, section 7) does the same. Our loss with $\varepsilon$ equals torch's with $\varepsilon \cdot V / (V - 1)$. With
+# 30,000 words you can't tell the difference; with five you can.
 
 # %% [markdown] tags=["slides"]
-# On S4's slide, as here, the mass goes to "all of the other words". The next cell draws its curve. The training
-# wrapper of section 5.1 comes from S3.
+# On S4's slide, as here, the mass goes to "all of the other words". The loss curve below comes from the same slide. The
+# training wrapper of section 5.1 comes from S3.
 
 
 # %% tags=["demo"]
@@ -973,16 +976,17 @@ def the_loss_rises_again():
 
 
 # %% [markdown]
-# Without smoothing, the curve falls all the way to 1. With smoothing, the lowest point is at $1 - \varepsilon$; beyond
-# it, the loss **rises again**: it penalizes a model that is too sure.
+# Without smoothing, the loss keeps falling until that probability is 1. With smoothing, it is lowest at
+# $1 - \varepsilon$; beyond that, it **rises again**, because it penalizes a model that is too sure.
 #
 # ### Exercise 9 · In your own words
 # `encoder_decoder.two_losses` · 2 points, read by a person · about 10 minutes
 #
-# Two teams train a translator on the same sentences. Team A's tokens are whole words; with label smoothing of 0.1 its
-# loss on the test sentences is 1.6 per token, "a perplexity of 5.0". Team B splits words into smaller tokens and does
-# not smooth; its loss is 1.4, "a perplexity of 4.1, so ours is better". Give two reasons why this does not follow, and
-# say what you would compute to compare the two models. Write three to six sentences.
+# Two teams each train a translator on the same sentences. Team A's tokens are whole words; with a label smoothing of
+# 0.1, its loss on the test sentences is 1.6 per token, which it reports as "a perplexity of 5.0". Team B splits words
+# into smaller tokens and does not smooth; its loss is 1.4, and it claims "a perplexity of 4.1, so ours is better". Give
+# two reasons why this does not follow, and say what you would compute to compare the two models. Write three to six
+# sentences.
 #
 # Learning on your own? Once you have written yours,
 # `solution("encoder_decoder.two_losses")` in a new cell shows one good answer and what earns points.
@@ -1009,12 +1013,12 @@ def the_loss_rises_again():
 # - a **`DataLoader`** shuffles the examples and groups them into batches, and its **`collate_fn`** turns sentences of
 #   different lengths into one padded tensor;
 # - the model and each batch move to the **device**;
-# - **mixed precision**: on a GPU, most products are computed in 16 bits, which is far faster, while the weights
+# - **mixed precision**: on a GPU, most matrix products are computed in 16 bits, which is far faster, while the weights
 #   stay in 32 bits. `bf16` needs nothing else; the older `fp16` has a small range, so the loss is scaled up, and the
 #   gradients are scaled back down;
 # - a **progress** display;
 # - **checkpoints**, for long runs: now and then, the wrapper saves everything that the rest of the run depends on: the
-#   weights, Adam's running means, the step, and the state of the random generator behind dropout. It doesn't have to
+#   weights, Adam's running means, the step, and the state of the random generator that dropout uses. It doesn't have to
 #   save the order of the batches if it can reproduce it.
 
 # %% tags=["demo"]
@@ -1091,9 +1095,9 @@ def translation_loss(model, batch):
 # %% [markdown]
 # `translation_loss` is all yours: your shift, your model, your loss. It leaves out padding by selecting the tokens first.
 #
-# Now pull the plug. A run of 40 steps saves a checkpoint every 15 steps, and is stopped in step 35. A second run starts
-# with new, random weights, and finds the checkpoints. **Guess first:** how many steps does the second run still have to
-# take? And do its final weights differ from those of an uninterrupted run?
+# Now pull the plug. A run of 40 steps saves a checkpoint every 15 steps, but it is stopped at step 35. A second run
+# starts with new random weights and finds the checkpoints. **Guess first:** how many steps does the second run still
+# have to take? And do its final weights differ from those of an uninterrupted run?
 
 # %%
 steps_of_the_second_run = None  # a number
@@ -1131,16 +1135,17 @@ def the_plug_is_pulled():
 
 
 # %% [markdown]
-# Five steps run twice, and on a CPU the final weights are the same, bit for bit. (A GPU adds numbers in its own order
-# and draws different random numbers, so its weights differ a little.) If you leave Adam's means out of a checkpoint,
-# the loss jumps when the run resumes, and a week later you can't explain why. You resume a long run in lesson 11.
+# Steps 31 to 35 run twice, and on a CPU the final weights are still the same, bit for bit. (A GPU adds numbers in its
+# own order and draws different random numbers, so its weights differ a little.) If you leave Adam's means out of a
+# checkpoint, the loss jumps when the run resumes, and a week later you can't explain why. In lesson 11, you will resume
+# a long run.
 #
 # ### 5.2 Half a minute
 #
 # The model has vectors of 64 numbers, 4 heads, and 2 blocks on each side. The paper's learning rate is meant for long
-# training runs of large models; for our few hundred steps, 0.4 times that works well.
+# training runs of large models; for our few hundred steps, 0.4 times that rate works well.
 #
-# **Guess first.** The model knows nothing yet, and there are nearly two hundred German words. What is its loss in the
+# **Guess first.** The model knows nothing yet, and there are nearly two hundred German words. What is its loss at the
 # first step, and what is it after 600 steps? What share of the held-out sentences will it translate without a mistake?
 
 # %%
@@ -1189,8 +1194,8 @@ def learn_to_translate():
 #
 # ### 5.3 One word, then the next
 #
-# To translate, the model gets only the source and `<s>`. We append the word that the model finds most probable, and ask
-# again: this is **greedy decoding**.
+# When the model translates, it gets only the source and `<s>`. We append the word that the model finds most probable,
+# and ask again: this is **greedy decoding**.
 
 
 # %% tags=["demo"]
@@ -1227,7 +1232,7 @@ def the_cat_danced():
 # There it is, from your own model, in a structure that it has never seen. (Why do the highest probabilities stop short
 # of 1? You asked for that in section 4.4, with label smoothing.)
 #
-# Was that one lucky sentence? Here are the other held-out ones.
+# Was that just one lucky sentence? Test the model on all the held-out sentences.
 
 
 # %% tags=["demo"]
@@ -1351,12 +1356,12 @@ def word_for_word():
 #
 # Now we train recurrent networks, with and without attention. The encoder is a GRU, a common recurrent network, and so
 # is the decoder, which starts from the encoder's last state. Without attention, the decoder gets only that vector, at
-# every position (Cho et al., 2014). With attention, it gets a mix of all the states instead, weighted by our own scaled
-# dot product: the decoder's states are the queries, and the encoder's are the keys and values. Everything else is the
-# same.
+# every position (Cho et al., 2014). With attention, it gets a mix of all the states instead, from our own scaled
+# dot-product attention: the decoder's states are the queries, and the encoder's are the keys and values. Everything
+# else is the same.
 #
-# Your transformer trained for 600 steps. **Guess first**, for the same held-out sentences: what share will be right
-# with one vector, after 400 and after 1,000 steps, and with attention, after 400?
+# Your transformer trained for 600 steps. **Guess first**, for the same held-out sentences: what share will the
+# recurrent networks get right? Guess for one vector after 400 and after 1,000 steps, and for attention after 400.
 
 # %%
 right_of_the_recurrent = {
@@ -1458,14 +1463,14 @@ def right_by_length():
 
 
 # %% [markdown]
-# After 400 steps, one vector can carry most of the shortest sentences and few others. Too little training might be the
+# After 400 steps, one vector can carry most of the shortest sentences, but few others. Too little training might be the
 # reason, so we train longer and look again. After 1,000 steps, nearly all of the shortest are right, but hardly any of
-# the long ones: the **bottleneck** has moved, but is still there. Attention removes it from the same recurrent network,
-# in 400 steps: the problem was the bottleneck, not the recurrence.
+# the long ones: the **bottleneck** has moved, but it is still there. With attention, the same recurrent network gets
+# rid of it after only 400 steps, so the problem was the bottleneck, not the recurrence.
 #
 # On sentences as short as these, the recurrent network with attention learns about as well as the transformer. But it
-# can't process all the words of a sentence at once, and that matters if you train on millions of long sentences, with
-# hardware that multiplies large matrices (lesson 01).
+# can't process all the words of a sentence at once, and that matters if you train on millions of long sentences, on
+# hardware that is built to multiply large matrices (lesson 01).
 #
 # ### 6.2 Teacher forcing or not
 #
@@ -1482,9 +1487,9 @@ def right_by_length():
 # `encoder_decoder.scheduled_sampling` · 4 points · about 15 minutes
 #
 # Go through a batch of targets position by position. `step` is the model: it takes one token of each sentence and a
-# state, and returns the scores of the next token and the next state. Collect the scores. After each step, choose what
-# the model reads next in each sentence: its own likeliest token where `drawn` is below `share`, and the right token
-# elsewhere.
+# state, and returns the scores for the next token, along with the next state. Collect the scores. After each step,
+# choose what the model reads next in each sentence: its own likeliest token where `drawn` is below `share`, and the
+# right token elsewhere.
 #
 # Shapes: `step(token, state)` takes int64 `[batch]` and `[batch, d_model]`, and returns `[batch, vocab_size]` and
 # `[batch, d_model]`; `state` is the initial state; `target` is int64 `[batch, tokens]` and begins with `<s>`; `drawn`
@@ -1492,8 +1497,8 @@ def right_by_length():
 
 # %% [markdown] tags=["fine-print"]
 # We draw the random numbers for you, so that the check can compare results. Read padding after `<e>` like any other
-# token: the loss leaves it out later. The check also compares the gradient of `state`, which flows back through all
-# steps.
+# token: the loss leaves it out later. The check also compares the gradient with respect to `state`, which flows back
+# through all steps.
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-scheduled_sampling-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1521,9 +1526,9 @@ def scheduled_sampling(step, state, target, drawn, share):
 
 # %% [markdown] tags=["reason"]
 # Whatever the model reads next, keep the scores of every step: the loss compares them with the *right* tokens, so a
-# model that has gone astray learns how to get back. If all sentences shared one draw, they would read the right
-# tokens in the same steps. `argmax` has no gradient and doesn't need one: the model learns through its scores and its
-# states. If you detach the states, the model can't learn to remember anything for longer than a step.
+# model that has gone astray learns how to get back. If all sentences shared one draw, they would all read the right
+# token at the same steps. `argmax` has no gradient and doesn't need one: the model learns through its scores and its
+# states. If you detach the states, the model can't learn to remember anything for longer than one step.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-scheduled_sampling-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.scheduled_sampling")
@@ -1633,8 +1638,8 @@ def right_words_or_its_own():
 # ### 6.3 A wrapper that others maintain
 #
 # Libraries such as **Lightning** (`lightning`) take over what our `fit` does: the loop, the device, mixed precision,
-# clipping and checkpoints; they add logging and multi-GPU training. You write the model and the loss of one step, and
-# choose the optimizer. If Lightning is installed, the next cell trains your model with it for a few steps.
+# clipping and checkpoints. They also add logging and multi-GPU training. You write the model and the loss of one step,
+# and choose the optimizer. If Lightning is installed, the next cell trains your model with it for a few steps.
 
 
 # %% tags=["demo"]
@@ -1676,10 +1681,10 @@ def the_same_model_under_lightning():
 # %% [markdown]
 # ## Stretch · Without the warm-up
 #
-# Ungraded. In section 5.2, replace the schedule with a constant rate: first the schedule's peak, then a tenth of it,
-# then three times the peak. Before each run, guess the loss after 100 and after 600 steps. Then use lesson 04's
+# Ungraded. In section 5.2, replace the schedule with a constant rate: first the schedule's peak rate, then a tenth of
+# that, then three times the peak. Before each run, guess the loss after 100 and after 600 steps. Then use lesson 04's
 # pre-norm in your decoder block (the norm before the sublayer, and one more at the very end), and train again with
-# three times the peak. Lesson 12 returns to what you see.
+# three times the peak. Lesson 12 comes back to what you see here.
 #
 # ## Glossary
 #
@@ -1689,7 +1694,7 @@ def the_same_model_under_lightning():
 # - **Shifted right**: the decoder's input, the target moved right by one position, so that it starts with `<s>`.
 # - **Teacher forcing**: training with the right words before each position, not the model's own.
 # - **Scheduled sampling**: training in which the model reads its own token with some probability.
-# - **Exposure bias**: a model trained only on the right words must later read its own.
+# - **Exposure bias**: the mismatch that arises when a model trained only on the right words must later read its own.
 # - **Chain rule**: a sentence's probability is the product of its words' probabilities, each given the words before it.
 # - **Negative log-likelihood** (NLL): the mean of $-\ln p$ over the right words.
 # - **Perplexity** (per token): $e^{\text{NLL}}$, the number of tokens that the model seems to choose from.
@@ -1697,7 +1702,8 @@ def the_same_model_under_lightning():
 #   this is the NLL.
 # - **Label smoothing**: giving a share of the target's probability to the other words.
 # - **Gradient clipping**: scaling down all gradients together if their norm is above a limit.
-# - **Adam**: gradient descent with each weight's mean gradient divided by the square root of its mean square.
+# - **Adam**: gradient descent in which each weight's mean gradient is divided by the square root of its mean squared
+#   gradient.
 # - **Warm-up**: the first steps, in which the learning rate rises from nearly 0.
 # - **Recurrent network**: reads word by word, and computes each state from the one before.
 # - **Bottleneck**: the single vector between a recurrent encoder and decoder without attention.

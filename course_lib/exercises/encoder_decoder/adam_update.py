@@ -151,7 +151,7 @@ EXERCISE = Exercise(
             ("b1, b2 = BETAS", "b2, b1 = BETAS"),
         ),
         shares_swapped=(
-            "Your answer swaps β and 1 - β. Keep β of the old mean and add 1 - β of the new value.",
+            "Your answer swaps β and 1 - β. Multiply the old mean by β and the new value by 1 - β.",
             ("b1 * mean + (1 - b1)", "(1 - b1) * mean + b1"),
             ("b2 * square + (1 - b2)", "(1 - b2) * square + b2"),
         ),

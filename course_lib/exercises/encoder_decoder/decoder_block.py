@@ -133,9 +133,9 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "Self-attention is `[batch, target, target]` and takes `mask`. Cross-attention is `[batch, target, "
-            "source]` and takes `memory_mask`. An add & norm calls its sublayer with one tensor, so wrap each "
-            "attention in a function of one argument. In cross-attention, that argument gives the queries.",
+            "The weights of self-attention are `[batch, target, target]`, like `mask`. Those of cross-attention are "
+            "`[batch, target, source]`, like `memory_mask`. An add & norm calls its sublayer with one tensor, so wrap "
+            "each attention in a function of one argument. In cross-attention, that argument gives the queries.",
             answers=("masks_exchanged", "future_seen", "padding_seen", "cross_attention_to_itself", "memory_asks"),
         ),
         Hint(
@@ -154,11 +154,13 @@ EXERCISE = Exercise(
                 ("y, y, mask", "y, y, None"),
             ),
             padding_seen=(
-                "Your answer leaves out `memory_mask`, so padding gets weight. Pass `memory_mask` to cross_attention.",
+                "Your answer leaves out `memory_mask`, so tokens attend to padding. Pass `memory_mask` to "
+                "cross_attention.",
                 ("memory, memory_mask)", "memory, None)"),
             ),
             asks_with_the_input=(
-                "Your cross-attention's queries come from the block's input. Use what its add & norm passes in.",
+                "Your cross-attention's queries come from the block's input. Use the tensor that its add & norm "
+                "passes in.",
                 ("attention(y, memory", "attention(x, memory"),
             ),
             input_added_to_the_second=(
@@ -178,7 +180,7 @@ EXERCISE = Exercise(
         *_slips(
             paired=False,
             masks_inverted=(
-                "Your answer inverts both masks, as torch's modules need. Here, True means `may attend`: drop the ~.",
+                "Your answer inverts both masks, as torch's modules expect. Here, True means `may attend`: drop the ~.",
                 ("y, y, mask", "y, y, None if mask is None else ~mask"),
                 ("memory, memory_mask)", "memory, None if memory_mask is None else ~memory_mask)"),
             ),

@@ -129,9 +129,9 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "The source's mask is `[batch, source]`, and True at tokens. All queries see the same keys, so make it "
-            "`[batch, 1, source]`, for the encoder and for cross-attention. The causal mask is `[1, target, target]`, "
-            "on the target's device. Leave padding after the target unmasked.",
+            "The source's mask is `[batch, source]` at first, and True at real tokens. All queries see the same keys, "
+            "so make it `[batch, 1, source]`, for the encoder and for cross-attention. The causal mask is `[1, "
+            "target, target]`, on the target's device. Leave padding after the target unmasked.",
             answers=("causal_encoder", "causal_cross_attention", "masks_exchanged", "keys_as_rows", "padding_seen"),
         ),
         Hint(
@@ -193,8 +193,8 @@ EXERCISE = Exercise(
                 ("!= PADDING_ID", "> UNKNOWN_ID"),
             ),
             level_by_level=(
-                "Your answer pairs decoder blocks with encoder blocks. Give every decoder block the last encoder "
-                "output.",
+                "Your answer pairs each decoder block with one encoder block. Give all of them the last encoder "
+                "block's output.",
                 *_LEVEL_BY_LEVEL,
             ),
             embed_source_for_both=(
@@ -205,7 +205,7 @@ EXERCISE = Exercise(
         *_slips(
             paired=False,
             masks_inverted=(
-                "Your masks are True where attention is forbidden, as torch's modules need. Here, True means `may "
+                "Your masks are True where attention is forbidden, as torch's modules expect. Here, True means `may "
                 "attend`: leave out the ~.",
                 (_CAUSAL, f"~{_CAUSAL}"),
                 ("!=", "=="),

@@ -122,7 +122,8 @@ EXERCISE = Exercise(
                 (_MEAN, "picked.mean()"),
             ),
             divided_by_all_positions=(
-                "Your answer divides by the number of positions, padding included. Divide by the number of tokens.",
+                "Your answer divides by the number of positions, padding included. Divide by the number of real "
+                "tokens.",
                 (_MEAN, "(picked * real).mean()"),
             ),
             divided_by_sentences=(

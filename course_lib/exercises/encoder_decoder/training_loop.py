@@ -146,12 +146,14 @@ EXERCISE = Exercise(
             only_W_clipped=_slip((_NORM, "W.grad.norm()"), ("factor * b.grad", "b.grad")),
         ),
         *alike(
-            "Your factor can be above 1, which lengthens gradients. Clipping only shortens: the factor is min(1, ...).",
+            "Your factor can be above 1, which lengthens gradients. Clipping only shortens them: the factor is min(1, "
+            "...).",
             always_scaled=_slip(("min(1.0, clip / float(norm))", "clip / float(norm)")),
             lengthened=_slip(("min(1.0", "max(1.0")),
         ),
         *alike(
-            "Your losses are not a tensor in the dtype of W. Collect each loss.detach(), and torch.stack them all.",
+            "Your losses are not a tensor with the dtype of W. Collect each loss.detach(), then call torch.stack on "
+            "the list.",
             losses_as_a_list=_slip(("torch.stack(losses)", "losses")),
             losses_as_numbers=_slip(("torch.stack(losses)", "[float(loss) for loss in losses]")),
             losses_in_single_precision=_slip(("torch.stack(losses)", "torch.stack(losses).float()")),
@@ -177,7 +179,7 @@ EXERCISE = Exercise(
             ),
             uphill=("Your answer goes uphill. Subtract the gradients.", ("losses = []", "losses, rate = [], -rate")),
             loss_afterwards=(
-                "Your losses are from after each step. Keep the loss from before the step.",
+                "Your answer computes each loss after its step. Keep the loss from before the step.",
                 ("(loss.detach())", "(F.cross_entropy(x @ W + b, targets).detach())"),
             ),
             summed=(
