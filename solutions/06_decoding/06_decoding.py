@@ -18,8 +18,8 @@
 # it assigns a probability to every possible next word, picks one, and repeats.
 #
 # The model only answers *what comes next?* How its answers become a sentence is up to us: always take the most probable
-# word, follow several beginnings side by side, or roll the dice. You write all three, find out when to use each, and
-# make them fast.
+# word, follow several beginnings side by side, or roll the dice. You will write all three, find out when to use each,
+# and make them fast.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -162,7 +162,7 @@ class Translator(nn.Module):
 #
 # **Guess first:** what is the loss of each at its last step? A uniform guess over all German tokens costs a little over
 # 5 nats. Training uses lesson 05's label smoothing of 0.1, so even a perfect model has a loss above 0: here about 0.8.
-# The training cell says how close you were.
+# The training cell tells you how close you were.
 
 # %%
 losses_in_the_end = {"beginner": None, "trained": None}  # in nats
@@ -243,7 +243,8 @@ def step_for(sentence, trained_for=TRAINED):
 
 # %% [markdown] tags=["fine-print"]
 # `step` also takes a plain list of ids. A token that cannot come next has a logit of −∞. The ids of `<s>` and `<e>`
-# differ, and may not be those in this lesson. `<e>` counts toward `max_new_tokens`, but `<s>` does not.
+# always differ from each other, but they may not be the ones in this lesson. `<e>` counts toward `max_new_tokens`, but
+# `<s>` does not.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-greedy-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -491,7 +492,7 @@ show.tree(
 # `decoding.sentence_found` · 1 point · about 10 minutes
 #
 # Which sentence does the search return with 1 beam, with 2, and with 3? Work through the tree with pencil and paper:
-# after each word multiply the probabilities, compare all beginnings of the same length, and keep the best ones. (`<e>`
+# after each word, multiply the probabilities, compare all beginnings of the same length, and keep the best ones. (`<e>`
 # counts as a word; a finished sentence keeps its probability.) For each number of beams, return the letter and, as your
 # reason, the probabilities of the beginnings kept after the third word, best first.
 #
@@ -499,7 +500,7 @@ show.tree(
 # *second* token, the list for two beams would be `[0.54, 0.4]`.
 
 # %% [markdown] tags=["fine-print"]
-# Don't round the products. The check says which numbers of beams you got right, and names common mistakes.
+# Don't round the products. The check tells you for which numbers of beams you are right, and names common mistakes.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-sentence_found-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -515,10 +516,11 @@ def sentence_found(beams):
 
 
 # %% [markdown] tags=["reason"]
-# A search throws away beginnings, so it finds a sentence only if it keeps the sentence's beginning at each length. One
-# beam follows the likeliest article and finds B. Two beams find E. The best sentence of all, A, has only the third-best
-# beginning of three words, so finding it takes three beams. More beams guarantee nothing. All beginnings of one length
-# compete with each other; giving each its own best continuation would amount to several greedy searches side by side.
+# A search throws away beginnings, so it finds a sentence only if it keeps that sentence's beginning at every length.
+# One beam follows the likeliest article and finds B. Two beams find E. The best sentence of all, A, has only the
+# third-best beginning of three words, so finding it takes three beams. More beams guarantee nothing. All beginnings of
+# one length compete with each other; if each beginning kept its own best continuation, you would get several greedy
+# searches side by side.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-sentence_found-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("decoding.sentence_found")
@@ -585,10 +587,11 @@ def three_ways_through_the_tree():
 # %% [markdown] tags=["fine-print"]
 # A sentence without `<e>` after `max_new_tokens` tokens counts as is. The vocabulary may be smaller than `beams`.
 #
-# Finished sentences may keep their beams, as above; or be set aside, so that beginnings move up into their beams; or be
-# set aside with their beams, so that the search gets narrower. All three ways are accepted: the checks use only cases
-# where they agree. A sentence counts as finished only if it is among the best of its step. Stop early only when no
-# unfinished sentence can still win: not as soon as one sentence is finished, nor when `beams` of them are.
+# You can treat finished sentences in three ways: let them keep their beams, as above; set them aside and give their
+# beams to other beginnings; or set them aside together with their beams, so that the search gets narrower. The check
+# accepts all three, because it uses only cases where they agree. A sentence counts as finished only if it is among the
+# best of its step. Stop early only when no unfinished sentence can still win. It is not enough that one sentence is
+# finished, or even `beams` of them.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-beam_search-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -618,8 +621,8 @@ def beam_search(step, start_id, end_id, beams, max_new_tokens):
 #
 # Finished sentences stay among the candidates with their scores. If you stop at the first one, you may return a short
 # sentence that a better one would have overtaken. If you continue after `<e>`, you change the scores of complete
-# sentences. Sort all candidates of a step together: picking the best one for each beginning would amount to several
-# greedy searches.
+# sentences. Sort all candidates of a step together: if you picked the best one for each beginning, you would get
+# several greedy searches.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-beam_search-check", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
 check("decoding.beam_search")
@@ -723,7 +726,7 @@ def greedy_and_beam_on_the_translator():
 #
 # ## 6. Short sentences win
 #
-# Every factor of the chain rule is at most 1. Each further word makes a sentence less probable, so a search favors
+# Every factor of the chain rule is at most 1. Each additional word makes a sentence less probable, so a search favors
 # short ones. For more than half of a test set, an exact search found that a translator's most probable output was
 # **empty**: just `<e>`. (Stahlberg and Byrne, 2019, *On NMT Search Errors and Model Errors: Cat Got Your Tongue?*) A
 # search with few beams does well because it misses this empty output.
@@ -782,20 +785,21 @@ where_the_whole_sentence_wins()
 #
 # $$F_1(a, b) = \frac{2 \cdot \text{shared}(a, b)}{\text{length}(a) + \text{length}(b)},$$
 #
-# where a token is shared as many times as it occurs in both. *die Katze die* and *die die Hunde* share two tokens. Real
-# systems compare sentences with BLEU or a learned metric, both in lesson 10.
+# where a repeated token can be shared more than once: *die Katze die* and *die die Hunde* share two tokens, *die* and
+# *die*. Real systems compare sentences with BLEU or a learned metric, both in lesson 10.
 #
 # ### Exercise 4 · The translation that agrees with the others
 # `decoding.consensus` · 4 points · about 15 minutes
 #
-# Return the sample whose F1 scores with all samples have the largest sum. `Counter` is imported: `Counter(a) &
-# Counter(b)` keeps the smaller count of each token.
+# For each sample, add up its F1 scores with all samples. Return the sample with the largest sum. `Counter` is imported:
+# `Counter(a) & Counter(b)` keeps the smaller count of each token.
 #
 # Shapes: `samples` is a list of lists of token ids, and the result is one of these lists.
 
 # %% [markdown] tags=["fine-print"]
-# Every sample has at least one token, its `<e>`. A sample drawn twice is listed twice and counts twice. Comparing a
-# sample with itself adds 1 to every sum, which changes nothing. Two different samples never tie for first place.
+# Every sample has at least one token, its `<e>`. A sample drawn twice is listed twice and counts twice. You may compare
+# a sample with itself: that adds 1 to every sum, so the same sample still wins. Two different samples never tie for
+# first place.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-consensus-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -818,9 +822,9 @@ def consensus(samples):
 
 # %% [markdown] tags=["reason"]
 # Each sample votes for every sample like it. The winner doesn't have to be probable by itself: it is in the middle of
-# the probability mass, far from an outlier such as the empty sentence. F1 needs both lengths: if you divide by only
-# one, short sentences win again, or long ones do. Sets instead of `Counter` fail as soon as a word repeats. Count
-# identical samples separately: a sentence drawn twice is likelier.
+# the probability mass, far from an outlier such as the empty sentence. F1 needs both lengths: if you divide by only one
+# of them, either short or long sentences win. Use `Counter`, because sets fail as soon as a word repeats. Count
+# identical samples separately, because a sentence that is drawn twice is likelier.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-consensus-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("decoding.consensus")
@@ -869,8 +873,8 @@ def the_vote():
 
 # %% [markdown]
 # The vote is much better than a single draw: the samples agree on what the model is sure of. But the vote doesn't catch
-# up with greedy decoding here: label smoothing taught this translator to reserve a tenth of its probability for all
-# other words, and samples contain such words. And each vote costs twenty translations.
+# up with greedy decoding here, because label smoothing taught this translator to reserve a tenth of its probability for
+# all the other words, and some of them end up in the samples. And each vote costs twenty translations.
 #
 # Watch a search at work as the beginner translates a sentence: press *Play*, then find a number of beams with which the
 # search beats greedy decoding. What does the length penalty change? Can you beat the search by keeping a candidate that
@@ -948,8 +952,8 @@ for temperature in (0.5, 1.0, 2.0):
 # ### Exercise 5 · Top-k
 # `decoding.top_k` · 3 points (2 for the values, 1 for a k beyond the vocabulary) · about 10 minutes
 #
-# Write a function that takes and returns probabilities. The tokens you keep stay in proportion. If `k` is larger than
-# the vocabulary, keep all tokens.
+# Write a function that takes and returns probabilities. The tokens you keep must stay in proportion. If `k` is larger
+# than the vocabulary, keep all tokens.
 #
 # Shapes: `probabilities` is `[..., vocab_size]`, `k` is an int of at least 1, the result has the shape of `probabilities`.
 
@@ -1040,15 +1044,16 @@ check("decoding.nucleus", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Set the temperature, k and p yourself. They apply in the usual order: temperature first, then top-k, then the nucleus
-# of the remaining words. Raise the temperature to 2 and see how many words a nucleus of 0.9 needs now. Then find a
-# setting where *verdampfte* never comes up, but *miaute* still does.
+# Set the temperature, k and p yourself. They are applied in the usual order: temperature first, then top-k, then the
+# nucleus of the remaining words. Raise the temperature to 2 and see how many words a nucleus of 0.9 needs now. Then
+# find a setting where *verdampfte* never comes up, but *miaute* still does.
 
 # %% tags=["demo"]
 show.sampling(WORDS, following)
 
 # %% [markdown]
-# Here are all three methods on the same ten words: bars show probabilities, dots the shares in 2000 draws.
+# Here are all three methods on the same ten words: the bars show probabilities, and the dots show the shares in 2000
+# draws.
 
 
 # %% tags=["demo"]
@@ -1167,7 +1172,7 @@ print("tokens read to write", n, "tokens, rereading all so far at each step:", s
 # `decoding.attend_with_cache` · 4 points (2 for a single new token, 2 for several) · about 20 minutes
 #
 # Compute the self-attention of the new tokens, with the keys and values of all tokens before them. Return the output,
-# and the cache with the new keys and values **after** the others. You may use the course's
+# and the cache with the new keys and values appended **after** the others. You may use the course's
 # `scaled_dot_product_attention(q, k, v, mask)`, with a mask `[new, tokens + new]` that is True where a query may
 # attend.
 #
@@ -1297,7 +1302,7 @@ print(f"the cache then contains {numbers:,} numbers; the state of the GRU, {LAYE
 # cache, the time has grown several times over; with it, hardly at all.
 #
 # **The cache changes the work per step.** A step reads one token instead of all of them. Only the attention itself
-# still grows, one query against ever more keys, which is little work at these lengths.
+# still grows, because one query meets more and more keys, but that is little work at these lengths.
 #
 # **It does not change the number of steps.** Token 100 still has to wait for token 99. Reading all tokens at once is
 # far faster, but it is possible only if you know them already: in training, in a prompt, in a draft (section 10). A
@@ -1364,8 +1369,9 @@ each_position_alone()
 # %% [markdown]
 # We get *tanzte getanzt*, and *hat* without a participle: each word is likely at its position, but the words don't
 # belong together. Gu et al. call this the **multimodality problem**: if there are several good translations, the
-# positions can't agree on one, and mix them. Taking the most probable word at each position isn't safe either: these
-# words may come from different translations too. The problem disappears only if there is a single good translation.
+# positions can't agree on one, so they mix them. Taking the most probable word at each position isn't safe either:
+# these words may come from different translations too. The problem disappears only if there is a single good
+# translation.
 #
 # There are remedies: train on data where each sentence has only one translation (Gu et al. let a teacher model produce
 # it), or give up some of the speed and write in a few rounds, each of which revises the least certain words from the
@@ -1393,10 +1399,10 @@ each_position_alone()
 # 3. If you keep them all, the target model has also predicted what comes after them, in the same pass: draw one more
 #    token from that.
 #
-# Why is the result distributed as if the target model had written alone? Step 1 produces a token $x$ with probability
-# $q(x) \min(1, p(x)/q(x)) = \min(q(x), p(x))$. The difference from $p(x)$ is $\max(0, p(x) - q(x))$. Step 2 is reached
-# with probability $\sum_x \max(0, p(x) - q(x))$ and draws from these differences divided by that sum, so it adds
-# exactly what is missing.
+# Why is the result distributed as if the target model had written it alone? Step 1 produces a token $x$ with
+# probability $q(x) \min(1, p(x)/q(x)) = \min(q(x), p(x))$. That falls short of $p(x)$ by $\max(0, p(x) - q(x))$. Step 2
+# is reached with probability $\sum_x \max(0, p(x) - q(x))$ and draws from these differences divided by that sum, so it
+# adds exactly what is missing.
 #
 # ### Exercise 8 · A small model runs ahead
 # `decoding.speculative_step` · 4 points (3 for a draft with a dropped token, 1 for one that is kept whole) · about 20 minutes
@@ -1410,7 +1416,7 @@ each_position_alone()
 # %% [markdown] tags=["fine-print"]
 # Row i of `draft` and row i of `target` belong to token i of the draft; the last row of `target` belongs to the token
 # after the draft. Every drafted token has a positive probability in `draft`. No chance is so close to p / q that
-# rounding could decide.
+# rounding could make a difference.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-speculative_step-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1511,8 +1517,8 @@ def a_draft_model_at_work():
 #
 # A friend builds two programs with the same language model: one transcribes meetings, the other invents bedtime
 # stories. "I use beam search with 50 beams for both", she says, "because more beams find more probable texts, and more
-# probable is better." In four to seven sentences: is her first claim right, and her second? What would you use for each
-# program, and why? Name one measurement from this lesson as evidence.
+# probable is better." Answer in four to seven sentences. Is her first claim right? Is her second? What would you use
+# for each program, and why? Name one measurement from this lesson as evidence.
 #
 # Learning on your own? Once you have written yours,
 # `solution("decoding.which_way")` in a new cell shows one good answer and what earns points.
@@ -1555,9 +1561,9 @@ def a_draft_model_at_work():
 #
 # ## What you have now
 #
-# You have everything you need to get from a trained model to a text. The library has these functions for whole batches,
-# with a cache, in one: `model.generate`. Its loop is in `course_lib.decoding.greedy`, its search in
-# `course_lib.decoding.beam`, its draws are in `course_lib.decoding.sampling`.
+# You have everything you need to get from a trained model to a text. The library combines these functions, for whole
+# batches and with a cache, in `model.generate`. Its greedy loop is in `course_lib.decoding.greedy`, its beam search in
+# `course_lib.decoding.beam`, and its sampling in `course_lib.decoding.sampling`.
 #
 # One thing was there all along, but decoding never needed it: the English sentence. Take the encoder away, and you have
-# a language model. You build one in the next lesson.
+# a language model. You will build one in the next lesson.

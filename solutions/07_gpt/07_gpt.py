@@ -14,15 +14,15 @@
 # %% [markdown]
 # # Lesson 07 · GPT
 #
-# The fridge opens. Every cat in the house knows what comes next. They have watched ten thousand mornings, each of them
-# a small exam: *what happens now?*
+# The fridge opens. Every cat in the house knows what comes next. They have watched ten thousand mornings, each one a
+# small exam: *what happens now?*
 #
 # **GPT** learns the same way. It reads text and predicts the next token at every position. It doesn't need labels or a
-# teacher, and yet it learns grammar and some knowledge of the world. The models that everybody talks about all began
+# teacher, and yet it picks up grammar and some knowledge of the world. The models that everybody talks about all began
 # this way.
 #
-# In this lesson you build a GPT from your blocks, train it, catch it cheating, let it write, fine-tune it for another
-# task, and load GPT-2's own weights into it.
+# In this lesson, you will build a GPT from your blocks, train it, catch it cheating, let it write, fine-tune it for
+# another task, and load GPT-2's own weights into it.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -40,7 +40,7 @@
 # answer and explains it; `progress()` shows how far you have come.
 #
 # `packed_mask`, `LearnedPositions` and the parts of the block come from earlier lessons: your own if they have passed
-# their checks, otherwise the library's. The first cell prints which. The checks don't use them.
+# their checks, otherwise the library's. The first cell prints which ones you get. The checks don't use them.
 
 # %% [markdown] tags=["fine-print"]
 # Results have the same dtype as the inputs; checks try float32 and float64.
@@ -118,8 +118,8 @@ show.matrices(
 #
 # Lesson 05's `shift_right` did the same to the German half of a sentence pair. A language model's text has no second
 # half and no `<s>`: it is one long stream, and the model reads a window cut from anywhere in it. The largest number of
-# tokens that the model can read at once is its **context length**. The stream continues after the window, so even a
-# window's last token has a next one.
+# tokens that the model can read at once is its **context length**. The stream continues after the window, so even the
+# last token of a window has a token after it.
 
 # %% [markdown] tags=["slides"]
 # The example sentence is from S0. S0 also warns about the word *batch*: several questions from one sentence are *not* a
@@ -129,7 +129,7 @@ show.matrices(
 # ### Exercise 1 · Training windows
 # `gpt.training_windows` · 2 points · about 8 minutes
 #
-# Cut windows out of a stream: what the model reads, and what it should predict.
+# Cut windows out of a stream, and return what the model reads in each of them and what it should predict.
 #
 # Shapes: `stream` is an integer tensor `[tokens]`, `starts` an integer tensor `[batch]` with the position of each
 # window's first token, and `context_length` the number of tokens in a window. Return a tuple of two tensors, both
@@ -201,7 +201,7 @@ def packed_and_alone():
 #
 # GPT-1 read seven thousand books, GPT-2 forty gigabytes of text from the internet (Radford et al., 2018, 2019). We use
 # a language so small that a model learns it in seconds on a laptop: the English half of the course's toy grammar. Six
-# thousand sentences, each with a period, make one long stream of tokens. (We don't mask documents here.)
+# thousand sentences, each ending in a period, make one long stream of tokens. (We don't mask documents here.)
 
 # %%
 drawing = random.Random(7)
@@ -301,9 +301,9 @@ print(f"{F.cross_entropy(few_logits.transpose(1, 2), few_targets):.4f}   reshape
 # %% [markdown]
 # ## 4. From a vector to a word
 #
-# The transformer computes a vector for each position: $h_i$, the contextual embedding of *dog* in *I saw the dog*. How
-# do we get probabilities for the next token from it? Ask how well each token in the vocabulary fits: take the dot
-# product of $h_i$ with the token's row of a matrix $W$, then a softmax over all tokens.
+# The transformer computes a vector for each position, such as $h_i$, the contextual embedding of *dog* in
+# *I saw the dog*. How do we turn it into probabilities for the next token? Ask how well each token in the vocabulary
+# fits: take the dot product of $h_i$ with the token's row of a matrix $W$, then a softmax over all tokens.
 #
 # $$P(w \mid \text{context}) = \frac{\exp(\mathbf{w} \cdot \mathbf{h}_i)}{\sum_{w'} \exp(\mathbf{w}' \cdot \mathbf{h}_i)},
 #   \qquad\text{for all tokens at once}\qquad \operatorname{softmax}(W \mathbf{h}_i) .$$
@@ -319,7 +319,7 @@ print(f"{F.cross_entropy(few_logits.transpose(1, 2), few_targets):.4f}   reshape
 # ### Exercise 2 · Tied logits
 # `gpt.tied_logits` · 1 point · about 6 minutes
 #
-# Compute each state's scores for all tokens, before the softmax: the **logits** $W \mathbf{h}$.
+# For each state, compute the scores of all tokens before the softmax: the **logits** $W \mathbf{h}$.
 #
 # Shapes: `states` is `[..., d_model]`, `embedding` is `[vocab_size, d_model]`, the result is `[..., vocab_size]`.
 
@@ -419,8 +419,8 @@ one_triangle()
 # vocab_size]`.
 
 # %% [markdown] tags=["fine-print"]
-# Don't rename the parts: the check loads weights into them, and in section 9 you load GPT-2's. The check passes in its
-# own parts, and also compares the gradients of all parameters.
+# Don't rename the parts: the check loads weights into them, and in section 9 you load GPT-2's weights. The check passes
+# in its own parts, and also compares the gradients of all parameters.
 
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-causal_language_model-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -472,8 +472,8 @@ check("gpt.causal_language_model", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now make the parts as GPT-2 does: norms come before sublayers, GELU is the tanh approximation that GPT-2 was trained
-# with, and embeddings start small. Models this small don't need dropout.
+# Now build the parts the way GPT-2 does: norms come before sublayers, GELU is the tanh approximation that GPT-2 was
+# trained with, and embeddings start small. Models this small don't need dropout.
 
 # %%
 gelu_tanh = partial(F.gelu, approximate="tanh")
@@ -579,8 +579,8 @@ def ours_beside_torchs():
 # In lesson 02 you caught a tiny attention module cheating on random symbols. Now take two whole language models of the
 # same size, trained on the same text. The honest one has the mask. The other sees everything.
 #
-# After long training, the honest one still has a loss at every position: large at the first, where it knows little, and
-# smaller later. What is the other model's loss, position by position?
+# Even after long training, the honest one still has a loss at every position: a large one at the first, where it knows
+# little, and smaller ones later. What is the other model's loss, position by position?
 #
 # Decide before you scroll. Does it improve a little everywhere, because it sees more? Is it as good everywhere as the
 # honest model at the last position, which has seen everything? Does overfitting make it worse?
@@ -731,10 +731,10 @@ def the_loss_hits_zero():
 # remains comes from the last position. The mean is far below the floor, so something leaks. The same happens on new
 # text, because copying works on any text. So this isn't overfitting, and a validation set won't reveal it. (The honest
 # model's loss wobbles around the floor, with only about two hundred questions at each position, but its mean stays
-# above.)
+# above it.)
 #
-# At the last position the cheat is *worse* than the honest model, though it could be as good: only one target in 24
-# made it think, and it trained for fewer steps.
+# At the last position the cheat is *worse* than the honest model, though it could be just as good: only one target in
+# 24 made it think, and it trained for fewer steps.
 #
 # How would you find such a leak in a thousand lines of code? **Change one token, and see which predictions move.** A
 # prediction may depend only on the tokens up to its own position.
@@ -847,9 +847,9 @@ def what_comes_next():
 
 
 # %% [markdown]
-# After *a hungry* the model expects only animals and people in the singular, after *these hungry* in the plural.
-# *Invited* needs an object, so a determiner follows; after *slept* the sentence may end. Nobody told the model what a
-# plural is.
+# After *a hungry*, the model expects only animals and people in the singular; after *these hungry*, only those in the
+# plural. *Invited* needs an object, so a determiner follows; after *slept* the sentence may end. Nobody told the model
+# what a plural is.
 #
 # What did it look at to know that? Here are the attention weights of its heads. Each row is a token that looks back,
 # and the triangle is your mask. Go to *hungry*, and find the heads that look at the determiner before it. Then put your
@@ -876,7 +876,7 @@ def where_it_looks():
 
 # %% [markdown]
 # The simplest choice is the most probable word: greedy decoding. One thing is new: a text may outgrow the **context**.
-# Ours has no learned vector for a 25th position, so it reads only the last `context_length` tokens.
+# Our model has no learned vector for a 25th position, so it reads only the last `context_length` tokens.
 #
 # ### Exercise 6 · Writing
 # `gpt.generate` · 3 points (2 for the values, 1 for long texts) · about 15 minutes
@@ -934,9 +934,10 @@ def both_write():
 # The cheat can't copy the next token when it has to write it: a model with a loss of nearly 0 can't string three words
 # together.
 #
-# The honest model writes well, but dully: always taking the most probable word soon goes in circles. So let it sample:
-# draw each token with the probability that the model gives it. Then we can *grade* the author: we can check whether the
-# grammar allows a sentence. **Predict:** how many of a hundred sentences are right, with the mask and without?
+# The honest model writes well, but dully: because it always takes the most probable word, it soon goes in circles. So
+# let it sample: draw each token with the probability that the model gives it. Then we can *grade* the author, because
+# we can check whether the grammar allows each sentence. **Predict:** how many of a hundred sentences are right, with
+# the mask and without?
 
 # %%
 right_of_100 = {"with the mask": None, "without": None}
@@ -972,7 +973,7 @@ def the_author_graded():
 
 
 # %% [markdown]
-# Most of the honest model's sentences are right, and nearly all of those are **new**: it hasn't memorized the text, it
+# Most of the honest model's sentences are right, and nearly all of those are **new**: it hasn't memorized the text; it
 # has learned the language. Stars mark its mistakes. What does it get wrong?
 #
 # Watch it write: choose a beginning, and roll the dice again. Then put your own beginnings into the last line of the
@@ -1012,7 +1013,7 @@ def your_turn():
 # Sometimes you don't even have to fine-tune. A model that knows how probable a sentence is can already judge it
 # **zero-shot**. GPT-1 (section 5) judged whether English sentences are acceptable by comparing their mean
 # log-probability per token with a threshold. We do the same with held-out sentences, and a copy of each with two
-# neighboring words swapped. **Guess first:** how often will the model be right? Tossing a coin is right half the time.
+# neighboring words swapped. **Guess first:** how often will the model be right? A coin toss is right half the time.
 
 # %%
 right_without_a_label = None  # in %
@@ -1072,10 +1073,10 @@ def zero_shot():
 # Radford as their first author.)
 
 # %% [markdown]
-# GPT-3 added **few-shot**: put a handful of solved examples into the prompt, and the model continues in the same way,
-# without any training. This is **in-context learning** (Brown et al., 2020), and it improves with model size. Can ours
-# do it? Its simplest form is noticing a repetition: three random tokens, over and over. After the first round, you
-# know what comes next.
+# GPT-3 added **few-shot** learning: put a handful of solved examples into the prompt, and the model continues in the
+# same way, without any training. This is **in-context learning** (Brown et al., 2020), and it improves with model size.
+# Can ours do it? Its simplest form is noticing a repetition: three random tokens, over and over. After the first round,
+# you know what comes next.
 
 
 # %% tags=["demo"]
@@ -1105,7 +1106,8 @@ def in_context():
 #
 # For other tasks you do need labels, but only a few. GPT-1's recipe (Radford et al., 2018):
 #
-# - keep the whole model, and put **one linear layer** on the state of the last token (for us, the period at the end);
+# - keep the whole model, and put **one linear layer** on top of the state of the last token (for us, the period at the
+#   end);
 # - train everything, for about **three epochs**;
 # - keep the language model's loss as an **auxiliary loss**, weighted by $\lambda$ (0.5 in the paper):
 #
@@ -1143,8 +1145,8 @@ def fine_tuning_loss(class_logits, labels, lm_logits, targets, weight):
 
 
 # %% [markdown] tags=["reason"]
-# The auxiliary loss reminds the model of what it knew. Both losses are means, so the weight doesn't depend on the
-# length of the texts; a sum over tokens would drown out the labels' loss. Weight only the auxiliary loss. Weighting
+# The auxiliary loss reminds the model of what it already knew. Both losses are means, so the weight doesn't depend on
+# the length of the texts; a sum over tokens would drown out the labels' loss. Weight only the auxiliary loss. Weighting
 # both, or mixing them as w and 1 - w, changes how fast the model learns the task itself. `F.cross_entropy` takes
 # logits: with a softmax before it, you apply softmax twice.
 
@@ -1268,9 +1270,9 @@ def three_candidates():
 # %% [markdown]
 # Each point is the mean of three runs.
 #
-# **Pre-training pays off.** All three learn the labeled nouns, the new model as fast as the pre-trained ones. But it
-# has no idea about the other nouns, while the pre-trained models simply know them: they have read thousands of
-# sentences that use *doors* and *apples* in the same way. Labels for half of the nouns were enough.
+# **Pre-training pays off.** All three learn the labeled nouns, the new model as fast as the pre-trained ones. But the
+# new model has no idea about the other nouns, while the pre-trained models simply know them: they have read thousands
+# of sentences that use *doors* and *apples* in the same way. Labels for half of the nouns were enough.
 #
 # **Fine-tuning forgets.** Meanwhile the language-modeling loss rises: a model forgets what it doesn't practice. With
 # the auxiliary loss it rises less. (This held for three of four seeds; with the fourth, neither rose much.)
@@ -1278,7 +1280,7 @@ def three_candidates():
 # **Does the auxiliary loss help the task?** GPT-1's paper says that it speeds up convergence (section 3.2). Compare the
 # two pre-trained candidates after the first epoch and after the last: you won't see a speedup here. The paper's own
 # ablation (section 5) is cautious too: the auxiliary loss helped on the larger data sets, but not on the smaller ones.
-# Ours is small.
+# Our data set is small.
 
 # %% [markdown] tags=["slides"]
 # S2 repeats the claim that the auxiliary loss speeds up convergence.
@@ -1287,8 +1289,9 @@ def three_candidates():
 # ## 9. GPT-2
 #
 # GPT-1 had 12 layers, a d_model of 768 and a context length of 512. GPT-2 is the same model, only larger, with small
-# changes: the norms before the sublayers and one more at the end, as in yours; smaller initial weights on the residual
-# path; a context length of 1024 and a vocabulary of 50,257 subword tokens. Its report's table 2 gives four sizes:
+# changes: the norms before the sublayers and one more at the end, as in your model; smaller initial weights on the
+# residual path; a context length of 1024 and a vocabulary of 50,257 subword tokens. Table 2 of its report lists four
+# sizes:
 #
 # | parameters, as printed | layers | d_model |
 # |---|---|---|
@@ -1300,8 +1303,8 @@ def three_candidates():
 # ### 9.1 How large is GPT-2?
 #
 # Build your own model in these sizes, and count its parameters. On torch's device `meta` a tensor has a shape but no
-# numbers, so even the largest takes only a second to build. (Lesson 04 counted a block's parameters with a formula:
-# about $12\, d_\text{model}^2$, four for attention and eight for the feed-forward network.)
+# numbers, so even the largest model takes only a second to build. (Lesson 04 counted a block's parameters with a
+# formula: about $12\, d_\text{model}^2$, four for attention and eight for the feed-forward network.)
 #
 # The printed numbers are all wrong. The notes in the authors' code say that this was *due to an error*, but not which
 # one. Try GPT-2's blocks with the vocabulary of **GPT-1**, 40,478 subword tokens. **Guess first:** what share of the
@@ -1381,8 +1384,8 @@ def four_sizes():
 # 2. **The layout of matrices.** GPT-2 computes $x W$, so it stores the matrix of a linear layer as `[in, out]`.
 #    PyTorch's `nn.Linear` computes $x W^T$ and stores `[out, in]`. The linear layers are those with `c_` in their
 #    names.
-# 3. **Three in one.** `c_attn` computes queries, keys and values in a single product: its `3 d_model` outputs are those
-#    of `W_q`, then of `W_k`, then of `W_v`. Its weight and its bias each become three tensors, such as
+# 3. **Three in one.** `c_attn` computes queries, keys and values in a single product: its `3 d_model` outputs are the
+#    outputs of `W_q`, `W_k` and `W_v`, in this order. Its weight and its bias each become three tensors, such as
 #    `blocks.0.self_attention.W_q.weight`.
 
 # %%
@@ -1409,7 +1412,7 @@ NAMES_IN_GPT2 = {
 # Shapes: `tensors` is a dict from names to tensors, and so is the result.
 
 # %% [markdown] tags=["fine-print"]
-# Some copies of GPT-2 contain more tensors. Leave these out: `h.0.attn.bias`, which isn't a bias but the causal mask;
+# Some copies of GPT-2 contain extra tensors. Leave these out: `h.0.attn.bias`, which isn't a bias but the causal mask;
 # `h.0.attn.masked_bias`, the score of a masked position; and `lm_head.weight`, the tied output layer, which is the
 # embedding again. In other copies every name except the head's begins with `transformer.`: remove that. Block numbers
 # don't change, and `self_attention` has `W_q`, `W_k`, `W_v` and `W_o`.
@@ -1457,8 +1460,8 @@ check("gpt.from_gpt2", hidden=True)
 # path of a folder with `config.json` and `model.safetensors`. If the cell finds neither, it says so and uses a
 # stand-in: the model you trained above, saved in GPT-2's format.
 #
-# Do your logits equal those of the course's own library, which loads GPT-2 in its own way? Does it notice a repetition,
-# unlike our small model? And what does it write, with nucleus sampling as in lesson 06?
+# Do your logits equal those of the course's own library, which loads GPT-2 in its own way? Does GPT-2 notice a
+# repetition, unlike our small model? And what does it write, with nucleus sampling as in lesson 06?
 
 # %%
 PUBLISHED = "gpt2"  # or "gpt2-medium", or a folder
@@ -1545,12 +1548,12 @@ def gpt_2_in_your_model():
 # %% [markdown]
 # The logits agree to the last digits: you changed only the weights, and your model *is* GPT-2. If you got the stand-in,
 # go online and run the cell again. With the real weights, look at the rounds of the repetition. Does the loss fall
-# after the first round? That would be in-context learning in its simplest form: the weights don't change, but the
-# prompt teaches (Olsson et al., 2022, on *induction heads*).
+# after the first round? That would be in-context learning in its simplest form: the weights don't change, but the model
+# learns from the prompt (Olsson et al., 2022, on *induction heads*).
 #
 # A **stretch task**, for a free evening: `"gpt2-medium"` has 345 million parameters (on paper; you know better). Does
-# your `from_gpt2` load it unchanged? What about Hugging Face's `"distilgpt2"`, which has half the layers? Compare how
-# probable they find a paragraph of yours, and one from this morning's newspaper.
+# your `from_gpt2` work for it as it is? What about Hugging Face's `"distilgpt2"`, which has half the layers? Compare
+# how probable they find a paragraph of yours, and one from this morning's newspaper.
 #
 # ### Exercise 9 · In your own words
 # `gpt.too_good` · 2 points, read by a person · about 12 minutes

@@ -109,9 +109,9 @@ EXERCISE = Exercise(
     id="decoding.consensus",
     title="The translation that agrees with the others",
     statement=(
-        "consensus(samples, a list of lists of token ids) -> one of them: the sample with the largest sum of F1 scores "
-        "over all samples. F1 = 2 · shared / (sum of both lengths), where `shared` counts a token as often as it "
-        "occurs in both."
+        "consensus(samples, a list of lists of token ids) -> one of them: the sample with the largest sum of F1 "
+        "scores over all samples. F1 = 2 · shared / (sum of both lengths), where `shared` adds up the smaller of each "
+        "token's two counts."
     ),
     points=4,
     minutes=15,
@@ -139,8 +139,8 @@ EXERCISE = Exercise(
     misconceptions=(
         _told(
             "most_frequent",
-            "Your answer returns the sample that was drawn most often. There may be no repeated sample: return the "
-            "one that is most like the others.",
+            "Your answer returns the sample that was drawn most often. All samples may be different: return the one "
+            "that is most like the others.",
         ),
         _told("least_alike", "Your answer returns the sample that agrees least with the others. Take the largest sum."),
         _told(

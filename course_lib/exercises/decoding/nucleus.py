@@ -154,7 +154,7 @@ EXERCISE = Exercise(
         ),
         *alike(
             "Your answer compares each probability with a threshold. Add them up, from the largest down, until the "
-            "sum is p.",
+            "sum reaches p.",
             threshold=_slip((_STAYS, "ordered >= p")),
             share_of_the_best=_slip((_STAYS, "ordered >= p * ordered[..., :1]")),
         ),
@@ -174,7 +174,7 @@ EXERCISE = Exercise(
                 (DIVISION, "kept / p"),
             ),
             one_number_for_all_rows=(
-                "Your answer keeps as many tokens in every row as in the first. Find each row's own nucleus.",
+                "Your answer keeps the same number of tokens in every row. Find each row's own nucleus.",
                 (_STAYS, "(before.reshape(-1, before.shape[-1])[0] < p).expand_as(before)"),
             ),
         ),

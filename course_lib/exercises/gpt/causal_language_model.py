@@ -156,7 +156,8 @@ EXERCISE = Exercise(
             CausalLanguageModel,
             paired=False,  # such pairs are rare, and a model takes time to run
             side_by_side=(
-                "Your blocks all read the embeddings. Pass each the output of the block before: x = block(x, mask).",
+                "Your blocks all read the embeddings. Pass each block the output of the one before it: x = block(x, "
+                "mask).",
                 (_BLOCK, "last = block(x, mask)"),
                 (_NORM, "self.norm(last)"),
             ),

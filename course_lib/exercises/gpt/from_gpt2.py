@@ -158,7 +158,7 @@ EXERCISE = Exercise(
                 (f'zip("qkv", {_THIRDS}, strict=True)', '[("qkv", tensor)]'),
             ),
             prefix_kept=(
-                "Your answer keeps the prefix that some copies have: use name.removeprefix('transformer.').",
+                "Your answer keeps the prefix that some copies have. Remove it with name.removeprefix('transformer.').",
                 ('removeprefix("transformer.")', 'replace("transformer.", "model.")'),
             ),
             names_unchanged=(
