@@ -260,8 +260,8 @@ print(f"mean NLL {nll:.4f}   perplexity {nll.exp():.3f}")
 #
 # Given the scores for a batch, compute the mean negative log-likelihood of the right tokens, and the perplexity.
 #
-# Shapes: `logits` is `[batch, tokens, vocab_size]`, any numbers; `targets` is int64 `[batch, tokens]`, with
-# `PADDING_ID` where there is no token. Return a tuple of two scalar tensors, the loss first.
+# Shapes: `logits` is `[batch, tokens, vocab_size]` and may contain any numbers; `targets` is int64 `[batch, tokens]`,
+# with `PADDING_ID` where there is no token. Return a tuple of two scalar tensors, the loss first.
 
 # %% [markdown] tags=["fine-print"]
 # Every batch contains at least one token. A probability may be as small as $e^{-150}$, which is too small for float32,
@@ -306,8 +306,9 @@ check("encoder_decoder.loss_and_perplexity", hidden=True)
 # ### 3.1 From one vector to many
 #
 # Before transformers, translation models were pairs of **recurrent networks**. The encoder reads the source word by
-# word and updates a state, a vector. The decoder generates the translation from the encoder's last state. The whole
-# sentence, however long, must pass through that one vector: the **bottleneck**. Section 6 measures the cost.
+# word, and after each word it updates a state, which is a single vector. The decoder generates the translation from the
+# encoder's last state. The whole sentence, however long, must pass through this vector: the **bottleneck**. Section 6
+# measures the cost.
 #
 # The solution is also older than the transformer: let the decoder look back at *all* the encoder's states with
 # attention. The transformer keeps this attention and drops the recurrence. Here are its shapes for a batch of 2
@@ -365,7 +366,7 @@ show.stacks(
 # accurate.
 #
 # The encoder's parts come from lesson 04, and the positions from lesson 03. We use your versions if they have passed
-# their checks, and the course's otherwise; a printed line says which.
+# their checks, and the course's otherwise; a printed line tells you which.
 
 # %%
 MultiHeadAttention, LayerNorm, AddAndNorm, FeedForward, EncoderBlock = answer(
@@ -606,8 +607,8 @@ def three_tests_before_training():
 
 
 # %% [markdown]
-# The first line must be 0 except at its last position, the second 0 everywhere, and the third never 0. These tests rule
-# out most of what can go wrong in an encoder-decoder.
+# The first line must be 0 except at its last position, the second must be 0 everywhere, and the third must be 0
+# nowhere. These tests rule out most of what can go wrong in an encoder-decoder.
 #
 # ## 4. Learning
 #
@@ -992,12 +993,12 @@ def the_loss_rises_again():
 # `solution("encoder_decoder.two_losses")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "encoder_decoder-two_losses-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# A smoothed loss has a minimum above 0, and penalizes a model that is surer than the smoothed target. So 1.6 is not a
-# negative log-likelihood, and its exp is not a perplexity. Team A's real perplexity may well be lower than 5.0. A mean
-# per token depends on what a token is. Team B has more tokens for the same sentence, and the later tokens of a word are
-# easy to guess, so its mean is low even if the sentence is no likelier. To compare the models, take their plain
-# negative log-likelihood on the same test sentences, sum it over each sentence including `<e>`, and divide both sums by
-# the same count: sentences, words or characters. (Or compare what you want in the end: the translations.)
+# A smoothed loss has a minimum above 0, and penalizes a model that is more certain than the smoothed target. So 1.6 is
+# not a negative log-likelihood, and its exp is not a perplexity. Team A's real perplexity may well be lower than 5.0. A
+# mean per token depends on what a token is. Team B has more tokens for the same sentence, and the later tokens of a
+# word are easy to guess, so its mean is low even if the sentence is no more probable. To compare the models, take their
+# plain negative log-likelihood on the same test sentences, sum it over each sentence including `<e>`, and divide both
+# sums by the same count: sentences, words or characters. (Or compare what you want in the end: the translations.)
 #
 # *(One point for saying that a smoothed loss is not a likelihood and has a different minimum. One point for saying that
 # a mean per token depends on the tokens, and for naming a common measure: plain likelihood, summed over the same
@@ -1093,7 +1094,8 @@ def translation_loss(model, batch):
 
 
 # %% [markdown]
-# `translation_loss` is all yours: your shift, your model, your loss. It leaves out padding by selecting the tokens first.
+# `translation_loss` is all yours: your shift, your model, your loss. It selects the real tokens first, so padding
+# doesn't count.
 #
 # Now pull the plug. A run of 40 steps saves a checkpoint every 15 steps, but it is stopped at step 35. A second run
 # starts with new random weights and finds the checkpoints. **Guess first:** how many steps does the second run still
@@ -1309,14 +1311,14 @@ def what_it_looks_at():
 
 
 # %% [markdown]
-# Each row says *what was read → what comes next*. In the second sentence, the verb comes early and its prefix *ein* at
-# the end, and the model looks at *invited* both times. Nobody told it which words belong together. Earlier translation
-# systems needed a separate model for such **word alignments** (Brown et al., 1993).
+# Each row says *what was read → what comes next*. In the second sentence, the verb comes early and its prefix *ein*
+# comes at the end, and the model looks at *invited* both times. Nobody told it which words belong together. Earlier
+# translation systems needed a separate model for such **word alignments** (Brown et al., 1993).
 #
 # The picture shows the mean of the heads. What does each head do? Below, type an English sentence or choose its words,
 # press *Play*, and watch the translation grow. Then choose a head and a layer: some heads find the word being
-# translated, others the words that decide its ending or its position. You can choose any combination of `PARTS`; put
-# your own sentences into `YOURS` and run the cell again.
+# translated, and others find the words that decide its ending or its position. You can choose any combination of
+# `PARTS`; put your own sentences into `YOURS` and run the cell again.
 
 
 # %% tags=["demo"]
@@ -1356,9 +1358,9 @@ def word_for_word():
 #
 # Now we train recurrent networks, with and without attention. The encoder is a GRU, a common recurrent network, and so
 # is the decoder, which starts from the encoder's last state. Without attention, the decoder gets only that vector, at
-# every position (Cho et al., 2014). With attention, it gets a mix of all the states instead, from our own scaled
-# dot-product attention: the decoder's states are the queries, and the encoder's are the keys and values. Everything
-# else is the same.
+# every position (Cho et al., 2014). With attention, it gets a weighted mix of all the states instead. The weights come
+# from our own scaled dot-product attention, with the decoder's states as queries and the encoder's states as keys and
+# values. Everything else is the same.
 #
 # Your transformer trained for 600 steps. **Guess first**, for the same held-out sentences: what share will the
 # recurrent networks get right? Guess for one vector after 400 and after 1,000 steps, and for attention after 400.
@@ -1465,8 +1467,8 @@ def right_by_length():
 # %% [markdown]
 # After 400 steps, one vector can carry most of the shortest sentences, but few others. Too little training might be the
 # reason, so we train longer and look again. After 1,000 steps, nearly all of the shortest are right, but hardly any of
-# the long ones: the **bottleneck** has moved, but it is still there. With attention, the same recurrent network gets
-# rid of it after only 400 steps, so the problem was the bottleneck, not the recurrence.
+# the long ones: the **bottleneck** has moved, but it is still there. With attention, the same recurrent network
+# overcomes it after only 400 steps, so the problem was the bottleneck, not the recurrence.
 #
 # On sentences as short as these, the recurrent network with attention learns about as well as the transformer. But it
 # can't process all the words of a sentence at once, and that matters if you train on millions of long sentences, on
@@ -1688,7 +1690,8 @@ def the_same_model_under_lightning():
 #
 # ## Glossary
 #
-# - **Encoder-decoder**: one stack reads a source, another generates a target while looking at it.
+# - **Encoder-decoder**: a model in which one stack reads a source, and another generates a target while looking at the
+#   source.
 # - **Memory**: the encoder's output, a vector for each source word, which every cross-attention reads.
 # - **Cross-attention**: attention with queries from the target, and keys and values from the source.
 # - **Shifted right**: the decoder's input, the target moved right by one position, so that it starts with `<s>`.
@@ -1704,10 +1707,10 @@ def the_same_model_under_lightning():
 # - **Gradient clipping**: scaling down all gradients together if their norm is above a limit.
 # - **Adam**: gradient descent in which each weight's mean gradient is divided by the square root of its mean squared
 #   gradient.
-# - **Warm-up**: the first steps, in which the learning rate rises from nearly 0.
-# - **Recurrent network**: reads word by word, and computes each state from the one before.
+# - **Warm-up**: the first steps of training, during which the learning rate rises from nearly 0.
+# - **Recurrent network**: a network that reads word by word, and computes each state from the previous one.
 # - **Bottleneck**: the single vector between a recurrent encoder and decoder without attention.
-# - **Collate function**: turns examples of different lengths into one padded batch.
+# - **Collate function**: a function that turns examples of different lengths into one padded batch.
 # - **Mixed precision**: 16-bit products with 32-bit weights.
 # - **Greedy decoding**: choosing the most probable word at each position.
 

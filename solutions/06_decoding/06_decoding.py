@@ -278,7 +278,7 @@ check("decoding.greedy", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now watch your loop translate. For every token the picture shows what the decoder had read, where its cross-attention
+# Now watch your loop translate. For every token, the picture shows what the decoder had read, where its cross-attention
 # looked (the mean of its two heads), and which German tokens it found likely.
 
 
@@ -373,7 +373,7 @@ def a_wrong_beginning():
 # This is exact. Every factor comes from one step of the model, including the one for `<e>`: a sentence must also *end*.
 
 # %% [markdown] tags=["slides"]
-# S1 and S4 write the same formula; on S4, $f$ is French and $e$ is English.
+# S1 and S4 show the same formula; on S4, $f$ is French and $e$ is English.
 
 # %% [markdown]
 # Suppose that the four steps of *die Katze tanzte* `<e>` have probabilities 0.6, 0.9, 0.4 and 0.9:
@@ -565,7 +565,7 @@ def three_ways_through_the_tree():
 # Such a search is called **beam search**. At each step it has a list of beginnings with their log-probabilities. It
 #
 # 1. extends every beginning by every word in the vocabulary: these are the candidates, each scored by the
-#    log-probability of its beginning plus that of the new word;
+#    log-probability of its beginning plus the log-probability of the new word;
 # 2. adds the finished sentences to the candidates: a sentence that ends in `<e>` is not extended, and keeps its score;
 # 3. keeps the `beams` best candidates.
 #
@@ -631,10 +631,10 @@ check("decoding.beam_search", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Does your program agree with your pencil? And **how many beams are enough?** We make up a hundred random models of
-# four words and `<e>`, so small that a search with 1000 beams sees every sentence of up to five words, and count how
-# often a search with fewer beams finds the most probable sentence. **Guess first:** how often does one beam (greedy
-# decoding) find it? How often do four?
+# Does your program agree with your pencil? And **how many beams are enough?** We make up a hundred random models with a
+# vocabulary of four words and `<e>`, so small that a search with 1000 beams sees every sentence of up to five words,
+# and count how often a search with fewer beams finds the most probable sentence. **Guess first:** how often does one
+# beam (greedy decoding) find it? How often do four?
 
 # %%
 found_by = {1: None, 4: None}  # of 100 models
@@ -676,9 +676,10 @@ def how_many_beams():
 # Most of the gain comes from the first few beams; later ones add little, and each costs as much as the first.
 #
 # Next, we test the translator. The trained one is nearly always sure, so we give the **beginner** fifty sentences that
-# it has never seen, and compare the log-probabilities of its translations by greedy decoding and by a search with 4
-# beams. Each dot is a sentence; on the dotted line, the two are equal. **Guess first:** for how many does the search
-# find a more probable translation, and for how many a shorter one?
+# it has never seen. We translate each of them with greedy decoding and with a 4-beam search, and compare the
+# log-probabilities of the two translations. Each dot is a sentence; on the dotted line, the two are equal.
+# **Guess first:** for how many sentences does the search find a more probable translation, and for how many does it
+# find a shorter one?
 
 # %%
 of_50_sentences = {"more probable": None, "shorter": None}
@@ -773,9 +774,9 @@ def where_the_whole_sentence_wins():
 where_the_whole_sentence_wins()
 
 # %% [markdown]
-# A search applies the penalty to finished sentences; at each step, all beginnings have the same length. The result is
-# no longer a probability: we correct a flaw in the model with a flaw in the comparison, and have one more number to
-# tune.
+# A search needs the penalty only for finished sentences, because at each step, all unfinished ones have the same
+# length. The result is no longer a probability: we correct a flaw in the model with a flaw in the comparison, and have
+# one more number to tune.
 #
 # Another remedy doesn't need a tuned number: stop asking for the *most probable* sentence. Draw a handful of
 # translations (section 7 says how), and choose the one that **agrees best with all the others**. However probable an
@@ -786,7 +787,7 @@ where_the_whole_sentence_wins()
 # $$F_1(a, b) = \frac{2 \cdot \text{shared}(a, b)}{\text{length}(a) + \text{length}(b)},$$
 #
 # where a repeated token can be shared more than once: *die Katze die* and *die die Hunde* share two tokens, *die* and
-# *die*. Real systems compare sentences with BLEU or a learned metric, both in lesson 10.
+# *die*. Real systems compare sentences with BLEU or a learned metric; you will meet both in lesson 10.
 #
 # ### Exercise 4 · The translation that agrees with the others
 # `decoding.consensus` · 4 points · about 15 minutes
@@ -821,7 +822,7 @@ def consensus(samples):
 
 
 # %% [markdown] tags=["reason"]
-# Each sample votes for every sample like it. The winner doesn't have to be probable by itself: it is in the middle of
+# Each sample votes for every sample like it. The winner doesn't have to be probable on its own: it is in the middle of
 # the probability mass, far from an outlier such as the empty sentence. F1 needs both lengths: if you divide by only one
 # of them, either short or long sentences win. Use `Counter`, because sets fail as soon as a word repeats. Count
 # identical samples separately, because a sentence that is drawn twice is likelier.
@@ -834,8 +835,8 @@ check("decoding.consensus", hidden=True)
 
 # %% [markdown]
 # For each of thirty held-out sentences, we draw twenty translations from the beginner and let them vote. We compare the
-# winner, the first of the twenty, and greedy decoding by their mean F1 with the right translation. **Guess first:** is
-# the vote better than a single draw? Than greedy decoding?
+# winner, the first of the twenty, and greedy decoding by their mean F1 score against the right translation.
+# **Guess first:** is the vote better than a single draw? Than greedy decoding?
 
 # %%
 better_than = {"a single draw": None, "greedy decoding": None}  # True or False
@@ -1171,8 +1172,8 @@ print("tokens read to write", n, "tokens, rereading all so far at each step:", s
 # ### Exercise 7 · New tokens and a cache
 # `decoding.attend_with_cache` · 4 points (2 for a single new token, 2 for several) · about 20 minutes
 #
-# Compute the self-attention of the new tokens, with the keys and values of all tokens before them. Return the output,
-# and the cache with the new keys and values appended **after** the others. You may use the course's
+# Compute the self-attention of the new tokens, using the cached keys and values of all tokens before them. Return the
+# output, and the cache with the new keys and values appended **after** the others. You may use the course's
 # `scaled_dot_product_attention(q, k, v, mask)`, with a mask `[new, tokens + new]` that is True where a query may
 # attend.
 #
@@ -1396,8 +1397,8 @@ each_position_alone()
 #    keep the token if `chance` $< p / q$.
 # 2. Stop at the first token that you drop. Draw the next token from the probability mass that the draft model lacks:
 #    $\max(0, p - q)$ for every token in the vocabulary, divided by its sum.
-# 3. If you keep them all, the target model has also predicted what comes after them, in the same pass: draw one more
-#    token from that.
+# 3. If you keep them all, draw one more token: in the same pass, the target model has also predicted what comes after
+#    the draft.
 #
 # Why is the result distributed as if the target model had written it alone? Step 1 produces a token $x$ with
 # probability $q(x) \min(1, p(x)/q(x)) = \min(q(x), p(x))$. That falls short of $p(x)$ by $\max(0, p(x) - q(x))$. Step 2
@@ -1516,7 +1517,7 @@ def a_draft_model_at_work():
 # `decoding.which_way` · 2 points, read by a person · about 12 minutes
 #
 # A friend builds two programs with the same language model: one transcribes meetings, the other invents bedtime
-# stories. "I use beam search with 50 beams for both", she says, "because more beams find more probable texts, and more
+# stories. "I use beam search with 50 beams for both," she says, "because more beams find more probable texts, and more
 # probable is better." Answer in four to seven sentences. Is her first claim right? Is her second? What would you use
 # for each program, and why? Name one measurement from this lesson as evidence.
 #

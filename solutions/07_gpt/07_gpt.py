@@ -169,9 +169,9 @@ check("gpt.training_windows", hidden=True)
 # %% [markdown]
 # ### 1.1 Many documents, one stream
 #
-# A real corpus is not one text but millions of **documents**: articles, e-mails, programs. Padding each to the context
-# length would waste most of the computation. So training programs **pack** them: one document after another, each
-# ending with an end token (GPT-2's is `<|endoftext|>`), until a row is full.
+# A real corpus is not one text but millions of **documents**: articles, e-mails, programs. Padding each document to the
+# context length would waste most of the computation. So training programs **pack** them: one document after another,
+# each ending with an end token (GPT-2's is `<|endoftext|>`), until a row is full.
 #
 # Under a plain causal mask a row's second document also attends to its first, although the two are unrelated. Many
 # programs live with that. Others prevent it with a mask, as Llama 3 did (Grattafiori et al., 2024, section 3.2): each
@@ -308,12 +308,12 @@ print(f"{F.cross_entropy(few_logits.transpose(1, 2), few_targets):.4f}   reshape
 # $$P(w \mid \text{context}) = \frac{\exp(\mathbf{w} \cdot \mathbf{h}_i)}{\sum_{w'} \exp(\mathbf{w}' \cdot \mathbf{h}_i)},
 #   \qquad\text{for all tokens at once}\qquad \operatorname{softmax}(W \mathbf{h}_i) .$$
 #
-# $W$ has a vector for each token. We already have such a matrix: the embedding. GPT uses one matrix for both layers,
-# which is called **weight tying**. Press and Wolf (2017) found that it makes language models better. It also makes them
-# smaller: GPT-2 saves tens of millions of parameters.
+# $W$ has a vector for each token. We already have such a matrix: the embedding. GPT uses one matrix for both the
+# embedding and the output layer, which is called **weight tying**. Press and Wolf (2017) found that it makes language
+# models better. It also makes them smaller: GPT-2 saves tens of millions of parameters.
 
 # %% [markdown] tags=["slides"]
-# S0 writes this softmax, and says in passing that the rows of $W$ **are word embeddings**.
+# S0 shows this softmax, and says in passing that the rows of $W$ **are word embeddings**.
 
 # %% [markdown]
 # ### Exercise 2 · Tied logits
@@ -582,8 +582,8 @@ def ours_beside_torchs():
 # Even after long training, the honest one still has a loss at every position: a large one at the first, where it knows
 # little, and smaller ones later. What is the other model's loss, position by position?
 #
-# Decide before you scroll. Does it improve a little everywhere, because it sees more? Is it as good everywhere as the
-# honest model at the last position, which has seen everything? Does overfitting make it worse?
+# Decide before you scroll. Does it improve a little everywhere, because it sees more? Is it as good at every position
+# as the honest model is at the last one, where it has seen everything? Does overfitting make it worse?
 
 # %% [markdown] tags=["slides"]
 # S0 asks the same question, and calls it "a small problem": without a mask the model would easily reach perfect
@@ -596,7 +596,7 @@ def ours_beside_torchs():
 # From the honest model's loss at each position, predict the loss of the model without a mask: the lowest loss it can
 # reach, however long it trains.
 #
-# Shapes: `honest` is `[..., tokens]`, a loss for each position; so is the result.
+# Shapes: `honest` is `[..., tokens]`, a loss for each position, and the result has the same shape.
 
 # %% [markdown] tags=["fine-print"]
 # Don't change `honest` itself: the plot below needs it.
@@ -823,7 +823,7 @@ def a_test_for_leaks():
 # ## 7. Let it write
 #
 # A language model writes as in lesson 06: it reads the text so far, looks at the distribution **after the last word**,
-# chooses a word, appends it, and reads again. What does ours expect after these beginnings?
+# chooses a word, appends it, and reads again. What does our model expect after these beginnings?
 
 
 # %% tags=["demo"]
@@ -977,7 +977,7 @@ def the_author_graded():
 # has learned the language. Stars mark its mistakes. What does it get wrong?
 #
 # Watch it write: choose a beginning, and roll the dice again. Then put your own beginnings into the last line of the
-# cell, in lower case and with words that it knows, and run it.
+# cell, in lower case and with words that the model knows, and run the cell again.
 
 
 # %% tags=["demo"]
@@ -1104,7 +1104,7 @@ def in_context():
 #
 # ### 8.2 Fine-tuning
 #
-# For other tasks you do need labels, but only a few. GPT-1's recipe (Radford et al., 2018):
+# For other tasks you do need labels, but only a few. Here is GPT-1's recipe (Radford et al., 2018):
 #
 # - keep the whole model, and put **one linear layer** on top of the state of the last token (for us, the period at the
 #   end);
@@ -1148,7 +1148,7 @@ def fine_tuning_loss(class_logits, labels, lm_logits, targets, weight):
 # The auxiliary loss reminds the model of what it already knew. Both losses are means, so the weight doesn't depend on
 # the length of the texts; a sum over tokens would drown out the labels' loss. Weight only the auxiliary loss. Weighting
 # both, or mixing them as w and 1 - w, changes how fast the model learns the task itself. `F.cross_entropy` takes
-# logits: with a softmax before it, you apply softmax twice.
+# logits: if you put a softmax before it, you apply the softmax twice.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-fine_tuning_loss-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("gpt.fine_tuning_loss")
@@ -1270,9 +1270,9 @@ def three_candidates():
 # %% [markdown]
 # Each point is the mean of three runs.
 #
-# **Pre-training pays off.** All three learn the labeled nouns, the new model as fast as the pre-trained ones. But the
-# new model has no idea about the other nouns, while the pre-trained models simply know them: they have read thousands
-# of sentences that use *doors* and *apples* in the same way. Labels for half of the nouns were enough.
+# **Pre-training pays off.** All three learn the labeled nouns, and the new model learns them as fast as the pre-trained
+# ones do. But it has no idea about the other nouns, while the pre-trained models simply know them: they have read
+# thousands of sentences that use *doors* and *apples* in the same way. Labels for half of the nouns were enough.
 #
 # **Fine-tuning forgets.** Meanwhile the language-modeling loss rises: a model forgets what it doesn't practice. With
 # the auxiliary loss it rises less. (This held for three of four seeds; with the fourth, neither rose much.)
@@ -1367,7 +1367,7 @@ def four_sizes():
 
 # %% [markdown]
 # GPT-1's vocabulary reproduces all four printed numbers to the last digit. We can't know what the authors did, but this
-# fits: they counted with the old vocabulary, and trained with the new one. Its 9,779 additional tokens add seven and a
+# fits: they counted with the old vocabulary, and trained with the new one. The 9,779 additional tokens add seven and a
 # half million parameters to the smallest model.
 #
 # The bars also show that two thirds of every block is the feed-forward network, and one third is attention. In the
@@ -1414,8 +1414,8 @@ NAMES_IN_GPT2 = {
 # %% [markdown] tags=["fine-print"]
 # Some copies of GPT-2 contain extra tensors. Leave these out: `h.0.attn.bias`, which isn't a bias but the causal mask;
 # `h.0.attn.masked_bias`, the score of a masked position; and `lm_head.weight`, the tied output layer, which is the
-# embedding again. In other copies every name except the head's begins with `transformer.`: remove that. Block numbers
-# don't change, and `self_attention` has `W_q`, `W_k`, `W_v` and `W_o`.
+# embedding again. In other copies, every name except the head's begins with `transformer.`: remove this prefix. Block
+# numbers don't change, and `self_attention` has `W_q`, `W_k`, `W_v` and `W_o`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-from_gpt2-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1553,7 +1553,7 @@ def gpt_2_in_your_model():
 #
 # A **stretch task**, for a free evening: `"gpt2-medium"` has 345 million parameters (on paper; you know better). Does
 # your `from_gpt2` work for it as it is? What about Hugging Face's `"distilgpt2"`, which has half the layers? Compare
-# how probable they find a paragraph of yours, and one from this morning's newspaper.
+# how probable these models find a paragraph of yours, and one from this morning's newspaper.
 #
 # ### Exercise 9 · In your own words
 # `gpt.too_good` · 2 points, read by a person · about 12 minutes
