@@ -9,7 +9,6 @@ import re
 import sys
 from importlib.util import find_spec
 
-from course_lib.ground.moved import forward
 from course_lib.ground.optional import install_command
 
 __version__ = "0.2.0"
@@ -62,30 +61,3 @@ def require_version(version: str) -> None:
 
 def _numbers(version: str) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", version)]
-
-
-forward(
-    {
-        f"course_lib.{old}": f"course_lib.{new}"
-        for old, new in {
-            "checking.arrays": "judging.arrays",
-            "checking.exercise": "judging.exercise",
-            "continuation": "decoding.state",
-            "data": "text.batches",
-            "fast_subwords": "text.fast_subwords",
-            "grammar": "toys.grammar",
-            "hub": "published.hub",
-            "lexicon": "toys.lexicon",
-            "losses": "objectives.losses",
-            "metrics": "evaluation.metrics",
-            "optional": "ground.optional",
-            "precision": "training.precision",
-            "schedules": "training.schedules",
-            "similarity": "evaluation.similarity",
-            "small_world": "toys.small_world",
-            "tables": "ground.tables",
-            "timing": "ground.timing",
-            "tokenization": "text.tokenization",
-        }.items()
-    }
-)

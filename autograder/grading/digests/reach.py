@@ -133,7 +133,7 @@ class Library:
 
     def _behind(self, name: str) -> list[str]:
         """The modules that a name stands for: a module, with all that is in it where it is a package, or the module
-        that has such a name in it. An unknown name may have moved, and mean anything.
+        that has such a name in it. An unknown name may mean anything.
         """
         module = name
         while module not in self._everything:

@@ -159,10 +159,6 @@ def test_what_is_withheld_cannot_be_imported(box: Box, trick: str) -> None:
     assert raised(box, TRICKS[trick]).type_name not in ("SyntaxError", "NameError", "TypeError")  # a slip of its own
 
 
-def test_what_has_moved_is_found_under_its_old_name(box: Box) -> None:
-    assert box.run_cell("from course_lib.tokenization import START_ID\nfrom course_lib.timing import race").ok
-
-
 def test_an_editable_installation_leads_nowhere(box: Box) -> None:
     source = (
         "import sys, os\n"
