@@ -58,15 +58,15 @@ torch.set_printoptions(precision=4, sci_mode=False)
 # A **tensor** is a box of numbers. A list has one **dimension**, a table two, a stack of tables three. Its **shape** is
 # the number of entries along each dimension.
 #
-# Three cats dance. At each of four beats we note where they are, as two numbers: across and up. That gives a tensor of
-# shape `[3, 4, 2]`, or, with the dimensions named, `[cats, beats, 2]`. Dimensions are numbered from 0: the cats are
-# dimension 0, the beats dimension 1.
+# Three cats dance. For each of four beats, we note where each cat is, as two numbers: across and up. That gives a
+# tensor of shape `[3, 4, 2]`, or, with the dimensions named, `[cats, beats, 2]`. Dimensions are numbered from 0: the
+# cats are dimension 0, the beats dimension 1.
 #
 # An index says what to take along each dimension, from left to right:
 #
 # - A number takes one entry and drops the dimension. Entries are counted from 0; -1 is the last one.
-# - A slice such as `1:3` takes several, here entries 1 and 2, and keeps the dimension. `:` takes all.
-# - Dimensions that you do not mention stay. `...` means as many `:` as needed.
+# - A slice such as `1:3` takes several, here entries 1 and 2, and keeps the dimension. `:` takes everything.
+# - Dimensions that you do not mention stay. `...` stands for as many `:` as needed.
 #
 # **Predict first.** What is the shape of each of these?
 
@@ -104,7 +104,8 @@ print(torch.tensor([3, 1]).dtype, torch.tensor([3.0, 1.0]).dtype, (torch.tensor(
 # `primer.last_words` · 1 point · about 4 minutes
 #
 # A **batch**, several sentences at once, is a tensor too: each word is a list of `d_model` numbers, a **vector**. Take
-# the last word of each sentence. Run the check before you write anything, then with a mistake, then with the answer.
+# the last word of each sentence. Run the check before you write anything, then with a deliberate mistake in your code,
+# then with the right answer.
 #
 # Shapes: `x` is `[sentences, words, d_model]`, the result is `[sentences, d_model]`.
 
@@ -139,8 +140,8 @@ check("primer.last_words", hidden=True)
 # the shape the same way. `dim` names the dimension that *goes*, not the one that stays; -1 is the last one. (`max` with
 # a `dim` returns two tensors: the largest numbers and their indices.)
 #
-# Without `dim`, all dimensions go, and one number of shape `[]` is left. With `keepdim=True`, the dimension stays, with
-# size 1; section 3 needs that.
+# Without `dim`, all dimensions go, and a single number, of shape `[]`, is left. With `keepdim=True`, the dimension
+# stays, with size 1; you will need that in section 3.
 
 # %%
 scores = torch.tensor([[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]])  # [cats, judges]
@@ -179,7 +180,7 @@ def distance_danced(positions):
 # %% [markdown] tags=["reason"]
 # Subtracting all beats but the last from all beats but the first gives every step at once. Then come two sums: one over
 # the two coordinates, before the square root, and one over the steps. The order matters: each step needs its own square
-# root. A single root at the end doesn't give the path's length.
+# root. A single square root at the end doesn't give the length of the path.
 
 # %% nbgrader={"grade": true, "grade_id": "primer-distance_danced-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("primer.distance_danced")
@@ -209,17 +210,17 @@ def two_dances():
 # ## 3. Broadcasting
 #
 # What is a table plus a row? Torch lines the shapes up **from the right**. Two sizes fit if they are equal or one of
-# them is 1; a missing dimension counts as 1. Where a size is 1, its one entry is repeated. This is **broadcasting**.
+# them is 1; a missing dimension counts as 1. Where a size is 1, the single entry is repeated. This is **broadcasting**.
 #
 # | what | first | second | result |
 # |---|---|---|---|
 # | a table and a row | `[2, 3]` | `[3]` | `[2, 3]`: the row is added to each row |
 # | a table and a column | `[2, 3]` | `[2, 1]` | `[2, 3]`: the column is added to each column |
 # | a column and a row | `[2, 1]` | `[3]` | `[2, 3]`: all pairs |
-# | what does not fit | `[2, 3]` | `[2]` | an error: from the right, 3 meets 2 |
+# | a mismatch | `[2, 3]` | `[2]` | an error: from the right, 3 meets 2 |
 #
 # `x.unsqueeze(-1)`, or `x[..., None]`, adds a dimension of size 1 at the end: it turns a list `[2]` into a column
-# `[2, 1]`. Attention needs *all pairs* all the time.
+# `[2, 1]`. Attention uses *all pairs* all the time.
 
 # %%
 cats = torch.tensor([0.0, 10.0])
@@ -228,7 +229,7 @@ print(cats.unsqueeze(-1) + beats)
 
 # %% [markdown]
 # **Predict first.** A square table is a trap. Below, `square` is `[3, 3]`, and the code seems to subtract each cat's
-# mean from that cat's scores. There is no error. Is the first cat's mean 0 afterward?
+# mean from that cat's scores. Torch raises no error. Is the first cat's mean 0 afterward?
 
 # %%
 is_first_mean_0 = None  # True or False
@@ -249,7 +250,7 @@ show.matrices(
 
 # %% [markdown]
 # The means, `[3]`, line up with the *columns*: Felix's mean is subtracted from the second judge's scores.
-# `keepdim=True` makes them a column, `[3, 1]`. If the table weren't square, torch would have raised an error.
+# `keepdim=True` makes them a column, `[3, 1]`. If the table weren't square, torch would raise an error.
 #
 # Comparisons broadcast too. Here are three words, written as numbers from 0 to 3. Comparing each word with all four
 # numbers, `torch.arange(4)`, gives one True in every row:
@@ -283,7 +284,7 @@ def bags_of_words(ids, vocab_size):
 
 
 # %% [markdown] tags=["reason"]
-# With a last dimension of size 1, broadcasting compares each id with the whole vocabulary at once:
+# Once the ids have a last dimension of size 1, broadcasting compares each id with the whole vocabulary:
 # `[sentences, words, 1]` against `[vocab_size]` gives `[sentences, words, vocab_size]`. Summing over the words counts
 # the matches; `any` would tell you *whether* a word occurs, not how often. A loop is just as correct but slower;
 # torch's `one_hot` makes the same comparison.
@@ -312,20 +313,20 @@ def three_bags():
 #
 # ## 4. A gradient says which way is up
 #
-# A **model** turns inputs into predictions, using numbers that it has learned: its **weights**. The simplest one
-# predicts the applause for a sentence as the sum of its words' weights. With a bag of words `x` and weights `w`, that
-# is `x @ w`, a **matrix product**: each count times its word's weight, added up. A table of bags gives one sum for each
-# row.
+# A **model** turns inputs into predictions, using numbers that it has learned: its **weights**. A simple one predicts
+# the applause for a sentence by adding up the weights of its words. With a bag of words `x` and weights `w`, that is
+# `x @ w`, a **matrix product**: each count times the weight of its word, added up. For a table of bags, you get one sum
+# for each row.
 #
 # The **loss** says how wrong the model is, in one number: here, the mean squared error. Learning changes `w` so that
 # the loss falls. But which weight, and in which direction?
 #
 # The **gradient** answers that. For each weight, it says how fast the loss rises as that weight grows. If the number is
-# positive, make the weight smaller. Torch computes it in three steps:
+# positive, make the weight smaller. Getting it from torch takes three steps:
 #
 # 1. `requires_grad_()` tells torch to track a tensor. (`torch.tensor(2.0, requires_grad=True)` creates a tracked one.)
-# 2. `loss.backward()` goes back through everything that was computed and works out the gradient.
-# 3. The gradient is then in the tensor's `.grad`.
+# 2. `loss.backward()` goes back through all the computations and works out the gradient.
+# 3. The tensor's `.grad` now holds the gradient.
 #
 # **Predict first.** *Cat danced* got 5 claps. With a weight of 1 for each word, the model predicts 2, so the loss is
 # (2 - 5)² = 9. What are the gradient's two numbers? Or at least: are they positive or negative, and are they equal?
@@ -343,10 +344,11 @@ for word, rise in zip(my_gradient, weights.grad.tolist(), strict=True):
     show.prediction(f"the gradient for {word}", my_gradient[word], rise)
 
 # %% [markdown]
-# Both gradients are -6: a larger weight for either word would lower the loss, and each word occurs once.
+# Both numbers are -6: a larger weight for either word would lower the loss. They are equal because each word occurs
+# once.
 #
-# **A trap.** `backward()` *adds* to `.grad`: after two calls it holds the sum of two gradients. So every training loop
-# sets the old gradients to zero before it computes new ones.
+# **A trap.** `backward()` *adds* to `.grad`: after two calls, `.grad` holds the sum of two gradients. So every training
+# loop sets the old gradients to zero before it computes new ones.
 
 # %% tags=["demo"]
 again = (bag @ weights - 5).square()
@@ -381,7 +383,7 @@ def loss_gradient(w, x, y):
 
 
 # %% [markdown] tags=["reason"]
-# Torch records every step from the copy of `w` to the loss, and `backward()` goes back through them by the chain rule.
+# Torch records all steps from the copy of `w` to the loss, and `backward()` goes back through them by the chain rule.
 # Worked out by hand, the gradient is 2 xᵀ(xw - y) / examples. The copy matters: if the caller's own tensor is suddenly
 # tracked, or keeps a gradient, the code that uses it next is in for a surprise.
 
@@ -530,10 +532,10 @@ for kind in (Pair, Listed):
 # into 0.
 #
 # Often a model doesn't predict a number but chooses between **classes**: applause or none. It returns one number for
-# each class, the **logits**, and the largest one is its answer. To train it, `F.cross_entropy` takes the logits,
-# `[examples, classes]`, and each example's correct class, an integer tensor `[examples]`. It applies a softmax (see
-# lesson 01), which turns the logits into probabilities, so never apply one yourself. The loss is small when the correct
-# class has a high probability.
+# each class, the **logits**, and its answer is the class with the largest logit. To train it, `F.cross_entropy` takes
+# the logits, `[examples, classes]`, and each example's correct class, an integer tensor `[examples]`. It applies a
+# softmax (see lesson 01), which turns the logits into probabilities, so never apply one yourself. The loss is small
+# when the correct class has a high probability.
 
 # %%
 logits = torch.tensor([[2.0, 0.0]])  # one example, two classes: the model says 0
@@ -545,7 +547,7 @@ print("if 1 is right:", F.cross_entropy(logits, torch.tensor([1])))
 # `primer.critic` · 2 points · about 6 minutes
 #
 # Write `forward`: the bags go through `hidden`, then through a ReLU, then through `output`. Keep the names in the
-# constructor: the check loads weights into them. The gradients of all weights are compared too.
+# constructor, because the check loads weights into these layers. It also compares the gradients of all weights.
 #
 # Shapes: `bags` is `[sentences, vocab_size]`, the result is `[sentences, classes]`.
 
@@ -589,14 +591,14 @@ check("primer.critic", hidden=True)
 # %% [markdown]
 # ## 7. A split keeps you honest
 #
-# A model can learn its examples by heart. Then it is right about all of them, yet knows nothing. So keep some examples
+# A model can learn its examples by heart. Then it gets all of them right, yet knows nothing else. So keep some examples
 # out of training, and judge the model by those. This is a **split** into **training** and **test** sets.
 #
 # Shuffle before you cut. Data is often sorted, so the two sets would otherwise contain different kinds of examples.
 # Shuffle the **labels**, the correct answers, *with* the examples.
 #
-# Save the test set for the end. If you try several learning rates and keep the one that does best on it, its result is
-# partly luck. For such choices, use a third set, for **validation**.
+# Save the test set for the end. If you try several learning rates and keep the one that does best on the test set, that
+# result is partly luck. For such choices, use a third set, for **validation**.
 #
 # A shuffle is a list of indices, and you can index a tensor with it:
 
@@ -605,7 +607,7 @@ order = torch.tensor([2, 0, 1])
 print(torch.tensor([10, 11, 12])[order])
 
 # %% [markdown]
-# ### Exercise 7 · What is kept for the test
+# ### Exercise 7 · Keep some for the test
 # `primer.split` · 1 point · about 5 minutes
 #
 # Put the examples and their labels in the given order. The last `tested` examples are the test set; the others are for
@@ -666,11 +668,11 @@ print("cat, danced, slept:", model.weight.detach())
 # %% [markdown]
 # - The optimizer, here `sgd`, changes the parameters by gradient descent, as in section 5. The *S* is for *stochastic*:
 #   each step usually uses only a random batch of examples. Here one batch holds all four sentences.
-# - Each iteration does the same: **loss, zero, backward, step**. Without `zero_grad`, old gradients add up; without
-#   `step`, the model learns nothing. Neither mistake raises an error.
-# - This course uses the optimizer **Adam**. It adapts the step size of each weight. If a weight's gradient keeps its
+# - Every iteration does the same four things: **loss, zero, backward, step**. Without `zero_grad`, old gradients add
+#   up; without `step`, the model learns nothing. Neither mistake raises an error.
+# - This course uses the optimizer **Adam**. It adapts the step size for each weight. If a weight's gradient keeps its
 #   sign, the step is about as large as the learning rate, even if the gradient is tiny; if the sign changes, the step
-#   is smaller. You use it the same way, and will write it yourself in lesson 05.
+#   is smaller. You use it the same way as SGD, and you will write it yourself in lesson 05.
 #
 # *Cat* was worth 2, *danced* 3 and *slept* -1. The model has recovered these numbers from the claps for four sentences.
 #
@@ -718,9 +720,10 @@ def train(weight, bias, x, labels, rate, steps):
 
 
 # %% [markdown] tags=["reason"]
-# Create one optimizer before the loop, for tracked copies: Adam remembers earlier gradients, and a new one at every
-# step would forget them. Inside the loop, the order is loss, zero, backward, step. Detach each loss; otherwise it keeps
-# the whole graph of its step alive. Keep the loss from before the step: the step follows its gradient.
+# Create one optimizer before the loop, for tracked copies: Adam remembers earlier gradients, and a new optimizer at
+# every step would forget them. Inside the loop, the order is loss, zero, backward, step. Detach each loss; otherwise it
+# keeps the whole graph of its step in memory. Keep the loss from before the step, because the step follows the gradient
+# of that loss.
 
 # %% nbgrader={"grade": true, "grade_id": "primer-train-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("primer.train")
@@ -745,8 +748,8 @@ for sentence, clapped in evenings[:4]:
     print(clapped, sentence)
 
 # %% [markdown]
-# The model gets every word, the cats' names included. It trains on 100 evenings; the other 100 are the test set.
-# **Predict first:** how often is it right on each? What happens to the two losses?
+# The model sees every word, including the cats' names. It trains on 100 evenings; the other 100 are the test set.
+# **Predict first:** how often is it right on each set? What happens to the two losses?
 
 # %%
 my_accuracies = {"training": None, "test": None}  # in %
@@ -782,24 +785,24 @@ def two_hundred_evenings():
 
 # %% [markdown]
 # In the end, the model is right about every training evening, even the strange ones. It uses its weight for each cat's
-# name to remember how that one evening went. The test set has none of those names. Meanwhile the other weights keep
-# growing, until the model is surer about the test evenings than it should be. So the test loss is lowest at the dot,
-# and then rises. That is **overfitting**. Without the split, you would have seen only the blue line, and been proud of
-# it.
+# name to remember how that one evening went. None of those names occur in the test set. Meanwhile the other weights
+# keep growing, until the model is surer about the test evenings than it should be. So the test loss is lowest at the
+# dot, and then rises. That is **overfitting**. Without the split, you would have seen only the blue line, and been
+# proud of it.
 #
-# No model can get the whole test set right. Even if you knew the rule, you would be wrong whenever the mood is strange,
-# about one time in six.
+# No model can get the whole test set right. Even if you knew the rule, you would be wrong whenever the audience was in
+# a strange mood, about one time in six.
 #
 # ### Exercise 9 · In your own words
 # `primer.best_of_five` · 2 points, read by a person · about 10 minutes
 #
 # A friend has seen the picture above. She trains five models on the 100 training evenings, for 10, 30, 60, 100 and 300
-# steps, evaluates each on the test set, and keeps the one with the lowest test loss. She reports it as the loss to
-# expect on new evenings. "I never trained on the test set", she says. In three to six sentences: is her number too
-# good, too bad, or right? Why, even though no step saw a test evening? What would you do with the same 200 evenings?
-# And would five *hundred* models make it better or worse?
+# steps, evaluates each on the test set, and keeps the one with the lowest test loss. She reports that loss as the one
+# to expect on new evenings. "I never trained on the test set", she says. In three to six sentences: is her number too
+# good, too bad, or right? Why, even though no training step used a test evening? What would you do with the same 200
+# evenings? And would five *hundred* models make it better or worse?
 #
-# Learning on your own? Once you have written yours,
+# Learning on your own? Once you have written your answer,
 # `solution("primer.best_of_five")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "primer-best_of_five-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
@@ -831,9 +834,9 @@ def two_hundred_evenings():
 # - **`nn.Module`**: a model as a class, which registers its parts.
 # - **Linear layer**: `x @ weight.T + bias`.
 # - **ReLU**: keeps positive numbers and turns the rest into 0.
-# - **Logits**: a model's numbers for the classes; the largest one is its answer.
+# - **Logits**: a model's numbers for the classes; its answer is the class with the largest logit.
 # - **Cross-entropy**: the loss of a classifier; small when the correct class is probable.
-# - **Optimizer**: takes the steps; SGD by plain gradient descent, Adam with a step size for each weight.
+# - **Optimizer**: takes the steps; SGD does plain gradient descent, and Adam adapts the step size for each weight.
 # - **Training and test**: the examples that a model learns from, and those kept out of training to judge it by.
 # - **Validation**: a third set, to make choices with.
 # - **Overfitting**: learning what is true only of the training examples.

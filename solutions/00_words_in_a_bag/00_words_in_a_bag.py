@@ -14,9 +14,9 @@
 # %% [markdown]
 # # Lesson 00 · Words in a bag
 #
-# *Katze* is German for cat, and there are cats in this course. By the end of it, you will have built a transformer. In
-# this lesson, you build what came before: a model that throws all the words of a sentence into a bag, shakes it, and
-# judges by what is inside.
+# *Katze* is German for cat, and there are cats in this course. By the end, you will have built a transformer. In this
+# lesson, you build what came before: a model that throws all the words of a sentence into a bag, shakes it, and judges
+# by what is inside.
 #
 # It sounds like a joke, but it is a serious baseline: small, fast, and hard to beat when only the words matter. Keep
 # two sentences in mind, though. *The dog chased the cat.* *The cat chased the dog.*
@@ -41,19 +41,19 @@
 # you like. It tells you what it called, what came back and what it expected, and names your mistake if it recognizes
 # it. A cell that plots with one of your functions waits until you have written it.
 #
-# **Help.** Call these functions in a new cell, with the id below the task's heading:
+# **Help.** Call these functions in a new cell, with the id shown below the task's heading:
 #
 # - `hint("words_in_a_bag.look_up")` opens a hint; call it again for the next one.
-# - `case("words_in_a_bag.cosine")` returns the inputs on which your answer fails (`.args`) and what should come out
+# - `case("words_in_a_bag.cosine")` returns the inputs on which your answer fails (`.args`) and the expected result
 #   (`.expected`).
-# - `solution("words_in_a_bag.look_up")` shows the course's answer and explains it, once you have checked yours. Before
-#   that, you have to call it twice.
-# - `progress()` shows how far you are in every lesson.
+# - `solution("words_in_a_bag.look_up")` shows the course's answer and explains it, once you have checked your own. If
+#   you haven't, you have to call it twice.
+# - `progress()` shows how far you have come in every lesson.
 
 # %% [markdown]
-# **How points work.** When you hand the notebook in, the same checks run again with different numbers and sizes, so an
-# answer must work in general. No task depends on your answer to an earlier one. A person grades the questions marked
-# *read by a person*.
+# **How points work.** When you hand the notebook in, the same checks run again with different numbers and sizes, so
+# your answers must work in general. No task depends on your answer to an earlier one. A person grades the questions
+# marked *read by a person*.
 #
 # *The paper* is Vaswani et al. (2017), [*Attention Is All You Need*](https://arxiv.org/abs/1706.03762). The course
 # builds up to it.
@@ -64,8 +64,8 @@
 # has an error, we show the right value *and* where the printed value came from.
 
 # %% [markdown] tags=["fine-print"]
-# Unless a task says otherwise, a result has the dtype of its input; checks try float32 and float64. They compare
-# gradients where a task says so.
+# Unless a task says otherwise, a result has the dtype of its input; checks try both float32 and float64. They also
+# compare gradients where a task says so.
 
 # %%
 import math
@@ -91,8 +91,8 @@ torch.set_printoptions(precision=4, sci_mode=False)
 # ## 1. What goes in, what comes out
 #
 # What is a language model *for*? Text goes in, and something comes out. Two questions sort all such tasks. How many
-# inputs are there, and how many outputs? And if there are many outputs: does one come with each input as it is read, or
-# do they all come after the last?
+# inputs are there, and how many outputs? And if there are many outputs: does one come out as each input is read, or do
+# they all come after the last input?
 
 # %% tags=["demo"]
 show.families(
@@ -108,11 +108,11 @@ show.families(
 # %% [markdown]
 # Inputs are blue, outputs are orange, and time runs to the right. The two diagrams on the right differ in only one way.
 # A tagger can name each word's part of speech as it reads: **no time delay**. A translator must wait, because an early
-# German word may depend on a word that it hasn't read yet. That **time delay** is why a translator needs two halves,
-# one that reads and one that writes.
+# German word may depend on an English word that it hasn't read yet. That **time delay** is why a translator needs two
+# halves, one that reads and one that writes.
 #
-# A *bag of words* is **one in**, although a sentence has many words. Throwing the words together turns many inputs into
-# one flat vector, and a hard kind of task into the easiest. This lesson is about that trick and its price.
+# A *bag of words* counts as **one in**, although a sentence has many words. Throwing the words together turns many
+# inputs into one flat vector, and a hard kind of task into the easiest. This lesson is about that trick and its price.
 #
 # ## 2. A vector for every word
 #
@@ -129,9 +129,9 @@ ids = torch.tensor([words.index(word) for word in sentence.split()])
 print(sentence, "->", ids.tolist())
 
 # %% [markdown]
-# But ids are names, not quantities: *cat* is 4 and *dog* is 2, but a cat is not twice a dog. Second, give every word
-# its own vector, its **embedding**. All embeddings form a table with one row for each word. A model learns these
-# numbers. (Here they are made up, two for each word, so that we can draw them.)
+# But ids are names, not quantities: *cat* is 4 and *dog* is 2, but a cat is not twice a dog. So the second step is to
+# give every word its own vector, its **embedding**. All embeddings form a table with one row for each word. A model
+# learns these numbers. (Here they are made up, two for each word, so that we can draw them.)
 
 # %%
 table = torch.tensor(
@@ -149,14 +149,14 @@ table = torch.tensor(
 # ### Exercise 1 · Looking words up
 # `words_in_a_bag.look_up` · 1 point · about 4 minutes
 #
-# Look up each word's row in the table. One short line is enough, so try out the check: before you write anything, with
-# a mistake, and with the answer.
+# Look up each word's row in the table. One short line is enough, so use this exercise to try out the check: run it
+# before you write anything, then with a deliberate mistake, then with the right answer.
 #
 # Shapes: `table` is `[vocab_size, d_model]`, where `d_model` is the length of an embedding. `ids` is an integer tensor
-# `[..., words]`: one sentence, or a whole batch of them. The result is `[..., words, d_model]`.
+# `[..., words]`: one sentence or a whole batch. The result is `[..., words, d_model]`.
 
 # %% [markdown] tags=["fine-print"]
-# The gradient of `table` is compared too, so that the embeddings can learn.
+# The check also compares the gradient of `table`, because the embeddings must be able to learn.
 
 
 # %% nbgrader={"grade": false, "grade_id": "words_in_a_bag-look_up-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -175,8 +175,8 @@ def look_up(table, ids):
 # %% [markdown] tags=["reason"]
 # Looking a word up means taking a row of a matrix: no arithmetic, only an index. Torch accepts an index of any shape,
 # so the same line works for a sentence and a batch. Gradients flow back into exactly the rows that were used; that is
-# how embeddings learn. The usual mistake is to count from 1. It raises no error: every word gets its neighbor's vector,
-# and a model trained on that is never any good.
+# how embeddings learn. The usual mistake is to count from 1. It raises no error, but every word gets the vector of its
+# neighbor in the table.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-look_up-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.look_up")
@@ -202,18 +202,20 @@ def the_table_and_a_sentence():
 # ## 3. Which words are alike?
 #
 # If the numbers are learned well, related words get similar vectors. How similar? Look at the angle between them.
-# Vectors pointing the same way have a **cosine** of 1, perpendicular ones 0, opposite ones −1:
+# Vectors that point the same way have a **cosine** of 1, perpendicular vectors have a cosine of 0, and opposite vectors
+# −1:
 #
 # $$\cos(a, b) = \frac{a \cdot b}{|a|\,|b|}, \qquad |a| = \sqrt{a \cdot a} .$$
 #
-# ($a \cdot b$ is the **dot product**: entry times entry, added up.) If all vectors had the same length, that would be
-# enough. But a long vector has a large dot product with everything that points even roughly the same way. Dividing by
-# both lengths leaves only the direction.
+# ($a \cdot b$ is the **dot product**: entry times entry, added up.) If all vectors had the same length, the dot product
+# would be enough. But a long vector has a large dot product with everything that points even roughly the same way.
+# Dividing by both lengths leaves only the direction.
 #
 # ### Exercise 2 · How alike two words are
 # `words_in_a_bag.cosine` · 2 points · about 8 minutes
 #
-# Return the cosine of one word with every word of the table, including itself, without torch's `cosine_similarity`.
+# Return the cosine between one word and every word of the table, including itself. Don't use torch's
+# `cosine_similarity`.
 #
 # Shapes: `table` is `[vocab_size, d_model]`, `i` is an int, the result is `[vocab_size]`. No row is all zeros.
 
@@ -250,12 +252,13 @@ check("words_in_a_bag.cosine", hidden=True)
 # - The radio **station** was playing 60s hits.
 # - I was **stationed** on a remote island in Polynesia.
 #
-# The first two sentences share *station*'s id. In the plot, dimension 0 says how much a word has to do with traveling,
-# and dimension 1 how much with broadcasting. (*Stationed* is a different string, so it has a different row, no more
-# closely related to *station* than *island* is. Lesson 08 fixes that.)
+# In the first two sentences, *station* has the same id. In the plot, dimension 0 says how much a word has to do with
+# traveling, and dimension 1 says how much it has to do with broadcasting. (*Stationed* is a different string, so it has
+# its own row. As far as the table knows, it is no more closely related to *station* than *island* is. Lesson 08 fixes
+# that.)
 
 # %% [markdown] tags=["slides"]
-# The three sentences come from S3, and so does the pair with *it* further down.
+# The three sentences come from S3, and so does the pair with *it* below.
 
 
 # %% tags=["demo"]
@@ -293,13 +296,13 @@ def neighbours_of_station():
 
 
 # %% [markdown]
-# One vector must serve trains and radios, so *station* is a little like both and not quite like either, in *every*
+# One vector must serve both trains and radios, so *station* is a little like both and not quite like either, in *every*
 # sentence. That is the first thing wrong with embeddings alone: they don't know the **context**.
 #
-# Now move the words yourself: pick a word and drag it, or use the sliders, and watch which word is nearest by dot
-# product and which by cosine. Make *train* half as long: in which of *station*'s two lists does it move? Then find a
-# point for *station* where only trains are near, and another where only radios are. No point does both, and a table has
-# only one point per word.
+# Now move the words yourself: pick a word and drag it, or use the sliders, and watch which words are nearest to
+# *station* by dot product, and which by cosine. Make *train* half as long: in which of the two lists does it move? Then
+# find a point for *station* where only trains are near, and another where only radios are. No single point can do both,
+# and a table has only one point per word.
 
 # %% tags=["demo"]
 show.neighbours(
@@ -380,7 +383,7 @@ def station_among_real_words():
 # trains ever since a 1941 song. More words and 384 dimensions don't help: one row must serve every sentence, so it lies
 # between all the meanings.
 #
-# Another pair is harder still: *the animal didn't cross the street because **it** was too tired*, and *... because
+# Here is an even harder pair: *the animal didn't cross the street because **it** was too tired*, and *... because
 # **it** was too wide*. In the first, *it* is the animal; in the second, the street. What can a table do about that?
 
 # %%
@@ -401,14 +404,14 @@ print("the same vector, whatever the table:", torch.equal(it_when_tired, it_when
 #
 # $$\text{king} - \text{man} + \text{woman} \approx \text{queen} .$$
 #
-# Mikolov et al. (2013) found this in the embeddings of a recurrent language model, and it made embeddings famous. *a is
-# to b as c is to ?* is called an **analogy**.
+# Mikolov et al. (2013) found this in the embeddings of a recurrent language model, and the finding made embeddings
+# famous. *a is to b as c is to ?* is called an **analogy**.
 #
 # ### Exercise 3 · Man is to king as woman is to ...
 # `words_in_a_bag.analogy` · 3 points · about 15 minutes
 #
-# Scale every vector to length 1. Compute $b - a + c$ from the scaled vectors. Return the `count` words with the largest
-# cosine with the result, best first, and leave out the three given words.
+# Scale every vector to length 1. Compute $b - a + c$ from the scaled vectors. Return the `count` words whose cosine
+# with the result is largest, best first, and leave out the three given words.
 #
 # Shapes: `table` is `[vocab_size, d_model]`, `words` is the list of its `vocab_size` words, `a`, `b` and `c` are three
 # different words from it; the result is a list of `count` words. No row is all zeros, and there are always enough
@@ -487,22 +490,22 @@ def analogies_in_a_published_table():
 
 
 # %% [markdown]
-# Both columns are correct, but usually only the first is published. The step has the right direction but is too short,
-# so the nearest word is nearly always *c* or *b* itself. Leaving out the three words removes exactly those wrong
-# answers. Nissim et al. (2020), "Fair Is Better than Sensational: Man Is to Doctor as Woman Is to Doctor", show how
-# this rule alone can make a table look more prejudiced, or more clever, than it is. When you read a striking result,
-# ask what the evaluation left out.
+# Both columns are computed correctly, but usually only the first is published. The step has the right direction but is
+# too short, so the nearest word is nearly always *c* or *b* itself. Leaving out the three words removes exactly those
+# wrong answers. Nissim et al. (2020), "Fair Is Better than Sensational: Man Is to Doctor as Woman Is to Doctor", show
+# how this rule alone can make a table look more prejudiced, or more clever, than it is. When you read a striking
+# result, ask what the evaluation left out.
 
 # %% [markdown]
 # ## 5. A sentence is the mean of its words
 #
-# We want one vector for a whole sentence, however long. The simplest choice is the mean of its words: **mean pooling**.
-# That is our bag. (Iyyer et al., 2015, "Deep Unordered Composition Rivals Syntactic Methods for Text Classification",
-# section 2.)
+# We want one vector for a whole sentence, however long. The simplest choice is the mean of its word vectors: **mean
+# pooling**. That is our bag. (Iyyer et al., 2015, "Deep Unordered Composition Rivals Syntactic Methods for Text
+# Classification", section 2.)
 #
 # $$u = \frac{1}{n} \sum_{j=1}^{n} w_j$$
 #
-# Training uses many sentences at a time, a **batch**, as a single tensor `[batch, words, d_model]`. All its rows must
+# Training uses many sentences at a time, a **batch**, in a single tensor `[batch, words, d_model]`. All its rows must
 # have the same length, so short sentences are padded with the word `<pad>`, which means nothing. A **mask** is True at
 # words and False at **padding**.
 
@@ -538,9 +541,9 @@ found = torch.allclose(attempt, meow_in_the_batch)
 print([round(number, 4) for number in attempt.tolist()], "found it!" if found else "not yet")
 
 # %% [markdown]
-# The answer is `(table[5] + 4 * table[0]) / 5`. A *neighbor* was longer, so *meow* was padded, `x.mean(dim=1)` counts
-# the padding as words, and four rows of `<pad>` outvote one *meow*. A sentence's vector shouldn't depend on its
-# neighbors.
+# The answer is `(table[5] + 4 * table[0]) / 5`. A *neighbor* in the batch was longer, so *meow* was padded;
+# `x.mean(dim=1)` counts the padding as words, and four rows of `<pad>` outvote one *meow*. A sentence's vector
+# shouldn't depend on its neighbors.
 #
 # ### Exercise 4 · The mean of the words
 # `words_in_a_bag.mean_pooling` · 4 points (3 for the values, 1 for sentences without words) · about 15 minutes
@@ -551,7 +554,7 @@ print([round(number, 4) for number in attempt.tolist()], "found it!" if found el
 # Shapes: `x` is `[batch, words, d_model]`, `mask` is boolean `[batch, words]`, the result is `[batch, d_model]`.
 
 # %% [markdown] tags=["fine-print"]
-# The gradient of `x` is compared too. Don't change `x` itself.
+# The check also compares the gradient of `x`. Don't change `x` itself.
 
 # %% [markdown] tags=["slides"]
 # S3's code pools with `torch.mean(output, dim=1)`, so it counts padding.
@@ -619,10 +622,10 @@ def meow_among_longer_and_longer_neighbours():
 # `words_in_a_bag.same_vector` · 2 points · about 10 minutes
 #
 # Write your prediction as a function. Given two sentences, say whether mean pooling gives them the same vector
-# **whatever the embeddings are**. You don't need torch. If your prediction is wrong, the check says what you assumed
-# and why it isn't so.
+# **whatever the embeddings are**. You don't need torch. If your prediction is wrong, the check tells you what you
+# assumed and why that isn't so.
 #
-# `first` and `second` are strings of one or more lower-case words, separated by single spaces. The result is True or
+# `first` and `second` are strings of one or more lowercase words, separated by single spaces. The result is True or
 # False.
 
 
@@ -640,10 +643,10 @@ def same_vector(first, second):
 
 
 # %% [markdown] tags=["reason"]
-# The mean is the sum of each word's vector times that word's share. So two sentences have the same mean for all
+# The mean weights each word's vector by that word's share of the sentence. So two sentences have the same mean for all
 # embeddings exactly when every word has the same share in both. Order doesn't matter, and neither does length.
-# Comparing counts is nearly right, but fails for “ha” and “ha ha ha”. If you repeat each sentence as many times as the
-# other has words, you compare whole numbers and don't need rounding.
+# Comparing counts is nearly right, but fails for “ha” and “ha ha ha”. If you repeat each sentence once for every word
+# of the other, you can compare whole numbers and don't need rounding.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-same_vector-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.same_vector")
@@ -652,7 +655,7 @@ check("words_in_a_bag.same_vector", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Lay the word vectors of a sentence end to end, like the steps of a walk. The end point is their sum. The two sentences
+# Lay the word vectors of a sentence end to end, like the steps of a walk. The walk ends at their sum. The two sentences
 # take different paths to **the same point**, since the order of addition doesn't matter. Divide by five, and you have
 # the mean.
 
@@ -708,23 +711,23 @@ def bags_as_rows_of_counts():
 # ## 7. A classifier
 #
 # Now give the bag a chance. The simplest text classifier has three parts: an embedding, mean pooling, and a linear
-# layer that turns the mean into one number for each class. These are the **logits**, and the class with the largest
-# logit wins.
+# layer that turns the mean into one number for each class. These numbers are the **logits**, and the class with the
+# largest logit wins.
 #
 # $$\text{logits} = W\,\frac{1}{n}\sum_{j=1}^{n} w_j + b$$
 #
 # Its **parameters**, the numbers that it learns, are three tensors: the table, the weight $W$ and the bias $b$. At
 # first they are random. Training goes through the examples several times; one pass through all of them is an **epoch**.
-# In the primer, every step used all examples. With thousands, that is slow, so you take a step after every few
-# examples, a **mini-batch**. Every epoch has a new random order, so the batches are always different.
+# In the primer, every step used all examples. With thousands of examples, that is slow, so you take a step after every
+# few examples, a **mini-batch**. Every epoch has a new random order, so the batches are always different.
 #
 # ### Exercise 6 · A bag that learns
 # `words_in_a_bag.train_bag` · 4 points (3 for the values, 1 in double precision) · about 25 minutes
 #
-# Train the classifier. `bag_logits`, in the cell below, computes its logits. Copy the three parameters, and use one
-# `torch.optim.Adam` with the learning rate `rate`. Each row of `orders` is an epoch: it lists all examples in that
-# epoch's order. Cut it into batches of `batch_size`; the last one may be smaller. For each batch, take one step on its
-# mean cross-entropy.
+# Train the classifier. `bag_logits`, in the cell below, computes its logits. Copy the three parameters, and use a
+# single `torch.optim.Adam` with the learning rate `rate`. Each row of `orders` stands for an epoch and lists all
+# examples in that epoch's order. Cut it into batches of `batch_size`; the last one may be smaller. For each batch, take
+# one step on its mean cross-entropy.
 #
 # Return the trained parameters as a list and, for each epoch, the mean loss over its examples: record each batch's loss
 # before its step, and weight every example equally. (In a mean of the batch means, a small last batch would count too
@@ -739,9 +742,9 @@ def bags_as_rows_of_counts():
 # tested too; the losses are then in double precision as well.
 
 # %% [markdown] tags=["slides"]
-# This is S3's “simple model”. Its constructor, `EmbeddingModel(tokenizer.vocab_size, 128, 128, 2)`, also takes a
-# `hidden_dim` and never uses it: there is no hidden layer. A parameter of a *function* is not yet a parameter of the
-# *model*.
+# This is S3's “simple model”. Its constructor, `EmbeddingModel(tokenizer.vocab_size, 128, 128, 2)`, takes a
+# `hidden_dim` too but never uses it: there is no hidden layer. A parameter of a *function* is not yet a parameter of
+# the *model*.
 
 
 # %%
@@ -785,9 +788,9 @@ def train_bag(parameters, ids, mask, labels, orders, batch_size, rate):
 
 # %% [markdown] tags=["reason"]
 # The inner loop is the primer's: loss, zero, backward, step. Make the copies and the optimizer once, before both loops:
-# Adam remembers earlier gradients, and a new one in each epoch would forget them. The same indices select sentences,
-# masks and labels, so each label stays with its sentence. Detach each loss before you add it; otherwise the sum keeps
-# the graph of every step alive. Weighting by batch size gives every example equal weight.
+# Adam remembers earlier gradients, and a new optimizer in each epoch would forget them. The same indices select
+# sentences, masks and labels, so each label stays with its sentence. Detach each loss before you add it; otherwise the
+# sum keeps the graph of every step in memory. Weighting by batch size gives every example equal weight.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-train_bag-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.train_bag")
@@ -800,7 +803,7 @@ check("words_in_a_bag.train_bag", hidden=True)
 #
 # The obvious measure is the **accuracy**: the share of correct answers, on sentences that the model wasn't trained on.
 #
-# ### Exercise 7 · How often it is right
+# ### Exercise 7 · How often the model is right
 # `words_in_a_bag.accuracy` · 1 point · about 6 minutes
 #
 # From the logits, compute the share of correct answers. The model's answer is the class with the largest logit.
@@ -827,9 +830,10 @@ def accuracy(logits, labels):
 
 
 # %% [markdown] tags=["reason"]
-# A softmax keeps the order, so you don't need probabilities to find the largest. Comparing the predictions with the
-# labels gives booleans, and their mean, as 0s and 1s, is the share that is correct. Take `argmax`, not `max`: comparing
-# the largest logit itself with a label, an index, gives nearly 0 and no error.
+# A softmax keeps the order of the logits, so you can find the most probable class without computing probabilities.
+# Comparing the predictions with the labels gives booleans; as 0s and 1s, their mean is the share of correct answers.
+# Take `argmax`, not `max`: if you compare the largest logit itself with a label, you get an accuracy near 0 and no
+# error.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-accuracy-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.accuracy")
@@ -850,8 +854,8 @@ check("words_in_a_bag.accuracy", hidden=True)
 #
 # Return the test accuracy of always predicting the most frequent training label.
 #
-# Shapes: `training_labels` is an integer tensor `[training]`, `test_labels` is one of shape `[test]`, the result is a tensor
-# of shape `[]`.
+# Shapes: `training_labels` and `test_labels` are integer tensors `[training]` and `[test]`, the result is a tensor of
+# shape `[]`.
 
 # %% [markdown] tags=["fine-print"]
 # There are no ties in the training labels. Labels start at 0, and some may occur in one set only, or in neither. The
@@ -889,7 +893,7 @@ check("words_in_a_bag.majority", hidden=True)
 # - **Reviews.** *The film was lovely and the coffee was cold and the music was warm.* What is the **sentiment**: more praise
 #   than complaint (*positive*), or less (*negative*)? Two out of three reviews are positive.
 # - **Who chases whom.** *The dog chased the queen*, or *the queen chased the dog*. Is the animal the subject? Each
-#   sentence comes with its mirror image, so one answer is yes and one no.
+#   sentence comes with its mirror image, so one answer is yes and the other is no.
 
 # %%
 THINGS = ["film", "music", "food", "story", "hotel", "coffee", "room", "service"]
@@ -924,9 +928,9 @@ for text, label in [*reviews[:2], *chases[:2]]:
     print(label, text)
 
 # %% [markdown]
-# The third task is real: sentences from reviews of telephones (Amazon), films (IMDb) and restaurants (Yelp), half of
-# them positive. Kotzias et al. (2015) collected them for "From Group to Individual Labels Using Deep Features", under
-# the license CC BY 4.0.
+# The third task is real: sentences from reviews of phones (Amazon), films (IMDb) and restaurants (Yelp), half of them
+# positive. Kotzias et al. (2015) collected them for "From Group to Individual Labels Using Deep Features" and released
+# them under CC BY 4.0.
 
 # %% tags=["demo"]
 from course_lib.text.reviews import read_reviews
@@ -936,8 +940,8 @@ for one in random.Random(0).sample(read_reviews(), 5):
     print(int(one.positive), f"{one.site:6}", one.text)
 
 # %% [markdown]
-# Most examples train the model; the rest test it. First the sentences become ids. The vocabulary comes from the
-# training sentences alone: the test sentences are unseen.
+# We train the model on most of the examples and test it on the rest. First, we turn the sentences into ids. The
+# vocabulary comes from the training sentences alone, because the test sentences must stay unseen.
 
 # %% tags=["demo"]
 real_reviews = read_reviews()
@@ -969,7 +973,8 @@ def split(examples, tested=200, least=1):
 print("a review as the model sees it:", real_examples[0][0])
 
 # %% [markdown]
-# Your `train_bag` does the training, with random parameters, a random order for each epoch and batches of 32.
+# Your `train_bag` does the training, starting from random parameters, with a random order for each epoch and batches of
+# 32.
 
 
 # %%
@@ -984,8 +989,8 @@ def trained(vocabulary, training, epochs):
 
 # %% [markdown]
 # How many epochs? We save the test set for the end, and use 300 of the training sentences for **validation**. **Predict
-# first:** after how many epochs does the bag do best on these 300: 1, 2, 3, 5, 8 or 12? What does the loss do
-# meanwhile?
+# first:** after how many epochs does the bag do best on these 300 sentences: 1, 2, 3, 5, 8 or 12? What does the
+# training loss do meanwhile?
 
 # %%
 best_epochs = None
@@ -1004,12 +1009,12 @@ def how_many_epochs():
 
 
 # %% [markdown]
-# The loss keeps falling. On unseen sentences, the bag is best after two epochs and then slowly gets worse: it learns
-# its training sentences by heart. (One percentage point is three sentences here, so look at the trend.) Stopping in
-# time is the cheapest cure. We use two epochs.
+# The training loss keeps falling. On unseen sentences, the bag is best after two epochs and then slowly gets worse: it
+# learns its training sentences by heart. (One percentage point is three sentences here, so look at the trend.) Stopping
+# in time is the cheapest cure. We use two epochs.
 
 # %% [markdown]
-# **Predict the accuracies** of all three tasks on the test set. For one, you can say *exactly* what it will be.
+# **Predict the test accuracies** for all three tasks. For one of them, you can say *exactly* what the accuracy will be.
 
 # %%
 my_accuracies = {"reviews": None, "who chases whom": None, "real reviews": None}  # in %
@@ -1067,10 +1072,10 @@ def three_tasks():
 # - On ***who chases whom***, the bag gets **half** right, and not by accident. A sentence and its mirror image get the
 #   same logits, so it gets one of each pair right and one wrong, whatever it has learned. You could have known this
 #   before the first step.
-# - On **real reviews**, the bag is far above the majority baseline, far from perfect, and better on its training set.
-#   That gap is **overfitting**: some of what it learned is true only of the training sentences.
+# - On **real reviews**, the bag is far above the majority baseline but far from perfect, and it does better on its
+#   training set. That gap is **overfitting**: some of what it learned is true only of the training sentences.
 #
-# Now read the mistakes. Here are the six that the bag was surest of.
+# Now read the mistakes. Here are the six that the bag was most confident about.
 
 
 # %% tags=["demo"]
@@ -1095,18 +1100,18 @@ def the_worst_mistakes():
 
 
 # %% [markdown]
-# Sort these mistakes: what does the bag lack? Perhaps a word never occurred in training, or two words mean something
-# else together, or it is the **order** again, as in *you won't be disappointed*: *won't* and *disappointed* are typical
-# of complaints, and a bag adds up what ought to cancel.
+# Sort these mistakes: what does the bag lack in each case? Perhaps a word never occurred in training, or two words mean
+# something different when they stand together, or it is the **order** again, as in *you won't be disappointed*: *won't*
+# and *disappointed* are typical of complaints, and a bag adds up what ought to cancel.
 #
 # Everybody says that a bag fails at *not*. Compare the last two lines: on sentences with *not*, the bag is hardly worse
 # than on the others. *Not* is more frequent in complaints than in praise, so the bag counts it as a complaint and is
 # mostly right. Such a **shortcut** works most of the time. Remember that when a model seems to understand.
 #
-# What has the bag learned about real reviews? The output layer's weights for *positive* minus those for *negative* give
-# a direction, and the dot product of that direction with a word's embedding tells you which way the word pulls.
-# **Predict first:** which word pulls hardest toward *positive*, and which toward *negative*? Where are *not*, *the* and
-# the exclamation mark?
+# What has the bag learned about real reviews? Subtract the output layer's weights for *negative* from its weights for
+# *positive*, and you get a direction. The dot product of that direction with a word's embedding tells you which way the
+# word pulls. **Predict first:** which word pulls hardest toward *positive*, and which toward *negative*? Where are
+# *not*, *the* and the exclamation mark?
 
 # %%
 hardest_pulls = {"positive": "", "negative": ""}  # one word each
@@ -1147,10 +1152,10 @@ def which_way_words_pull():
 
 
 # %% [markdown]
-# The bag found these words from the labels of whole sentences. For many tasks a bag is all you need, so try one before
-# you try a transformer.
+# To find these words, the bag had only the labels of whole sentences. For many tasks a bag is all you need, so try one
+# before you try a transformer.
 #
-# How large is the bag? Nearly all of its parameters are in the table. The table of section 3 has 30,522 rows; with
+# How large is the bag? Nearly all of its parameters are in the table. The table in section 3 has 30,522 rows; with
 # embeddings of length 128 and two classes, how many parameters are *not* in the table? Guess, then count: one weight
 # for each input-output pair of the linear layer, and one bias for each output.
 
@@ -1165,16 +1170,16 @@ print(f"table {in_table:,}, weights {weights}, biases {biases}: {in_table + weig
 show.prediction("not in the table", outside_the_table, weights + biases)
 
 # %% [markdown]
-# So when somebody calls a model large, ask: which part of it?
+# So when somebody calls a model large, ask which part of it is.
 #
 # ### Exercise 9 · In your own words
 # `words_in_a_bag.told_apart` · 2 points, read by a person · about 10 minutes
 #
 # Find a pair of sentences of your own, in any language but not from this lesson, that a bag of embeddings can't tell
-# apart although they mean different things. Say why it can't. Then name one task where that would do harm and one where
-# it wouldn't. Write three to six sentences.
+# apart although they mean different things. Say why the bag can't. Then name one task where that would do harm and one
+# where it wouldn't. Write three to six sentences.
 #
-# Learning on your own? Once you have written yours,
+# Learning on your own? Once you have written your answer,
 # `solution("words_in_a_bag.told_apart")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "words_in_a_bag-told_apart-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
@@ -1191,11 +1196,12 @@ show.prediction("not in the table", outside_the_table, weights + biases)
 # ## Stretch · A bag that knows a little order
 #
 # No points. Put *pairs* of neighboring words into the bag as well: *not good* becomes *not*, *good* and *not_good*. In
-# a new cell, change `spelled` so that it adds them; then run the three tasks again.
+# a new cell, change `spelled` so that it adds these pairs; then run the three tasks again.
 #
 # 1. Predict first: what happens to *who chases whom*, and to the real reviews?
-# 2. How many parameters does the model have now, and how often is each of them trained?
-# 3. Find two sentences that this bag still cannot tell apart. (There are always some, even with triples or more. Why?)
+# 2. How many parameters does the model have now, and how often is each embedding updated?
+# 3. Find two sentences that this bag still cannot tell apart. (There are always some, even with triples or longer
+#    sequences. Why?)
 # 4. Replace your embeddings with the rows of the published table from section 3, freeze them, and train only the output
 #    layer.
 
@@ -1208,13 +1214,13 @@ show.prediction("not in the table", outside_the_table, weights + biases)
 # - **Vocabulary**: the list of all words that a model knows; a word's index in it is its **id**.
 # - **Embedding**: the learned vector of a word, a row of the embedding table.
 # - **Cosine**: the dot product of two vectors divided by both lengths; 1 for the same direction.
-# - **Context**: the other words of the sentence; a table's vector does not depend on it.
+# - **Context**: the other words of the sentence; a word's row in the table does not depend on it.
 # - **Analogy**: a is to b as c is to ?; the step from a to b, taken from c.
-# - **Mean pooling**: one vector for a sentence, the mean of its words' vectors.
+# - **Mean pooling**: one vector for a sentence, the mean of its word vectors.
 # - **Padding**: words without meaning that make all sentences of a batch the same length.
 # - **Mask**: a boolean tensor, True at words and False at padding.
 # - **Bag of embeddings**: a model that sees only the mean of a sentence's embeddings.
-# - **Logits**: a model's numbers for the classes, before any softmax; the largest one is its answer.
+# - **Logits**: a model's numbers for the classes, before any softmax; its answer is the class with the largest logit.
 # - **Parameters**: the numbers that a model learns.
 # - **Epoch**: one pass through all training examples.
 # - **Mini-batch**: the few examples used in one step.
@@ -1228,6 +1234,6 @@ show.prediction("not in the table", outside_the_table, weights + biases)
 #
 # ## What you have now
 #
-# You have a model, a fair way to judge it, and its two limits: **no context** (one vector for *station* in every
-# sentence) and **no order** (dog and cat). The transformer is the answer to both. Context comes in lesson 01, where the
-# other words of the sentence pull at *station*; order comes in lesson 03.
+# You have a model and a fair way to judge it, and you know its two limits: **no context** (one vector for *station* in
+# every sentence) and **no order** (who chased whom?). The transformer overcomes both. Context comes in lesson 01, where
+# the other words of the sentence pull at *station*; order comes in lesson 03.

@@ -35,10 +35,10 @@
 # | 9 | a short answer, in words | 2 | 10 |
 #
 # **How this notebook works**, if you begin here: below each task is a cell for your answer and a cell that checks it,
-# as often as you like. Cells that plot with one of your functions wait for it. Stuck? Each call of
-# `hint("attention.contextual_embedding")` opens another hint. Once you have tried, `solution(...)` shows the answer and
-# explains it; `progress()` shows how far you have come. *The paper* is Vaswani et al. (2017), [*Attention Is All You
-# Need*](https://arxiv.org/abs/1706.03762).
+# which you can run as often as you like. A cell that plots with one of your functions waits until you have written it.
+# Stuck? Each call to `hint("attention.contextual_embedding")` opens another hint. Once you have tried, `solution(...)`
+# shows the answer and explains it; `progress()` shows how far you have come. *The paper* is Vaswani et al. (2017),
+# [*Attention Is All You Need*](https://arxiv.org/abs/1706.03762).
 
 # %% [markdown] tags=["slides"]
 # The course follows five lectures, S0 to S4;
@@ -47,7 +47,7 @@
 # really computed is half the job.
 
 # %% [markdown] tags=["fine-print"]
-# Unless a task says otherwise, results have the dtype of the input. Checks compare gradients where a task says so.
+# Unless a task says otherwise, results have the dtype of the input. Checks also compare gradients where a task says so.
 
 # %%
 import math
@@ -64,14 +64,14 @@ torch.set_printoptions(precision=4, sci_mode=False)
 # %% [markdown]
 # ## 1. One word in its context
 #
-# You know a word by the company it keeps. An embedding table does not: as lesson 00 showed, it gives every word one
-# vector, whatever the sentence. In both of these sentences, *station* gets the same one:
+# You know a word by the company it keeps. An embedding table does not: as lesson 00 showed, it gives every word a
+# single vector, whatever the sentence. In both of these sentences, *station* gets the same vector:
 #
 # - The train slowly left the **station**.
 # - The radio **station** was playing old hits.
 #
 # (A harder pair: *the animal didn't cross the street because **it** was too tired*, and *... because **it** was too
-# wide*. One word at the end decides what *it* is.)
+# wide*. One word at the end decides what *it* means.)
 #
 # We want a **contextual embedding**: take the stand-alone vector of *station* and let the other words of the sentence
 # pull at it. *Train* should pull hard, *slowly* a little, *the* hardly at all. In a formula, with $w_j$ for the
@@ -79,11 +79,11 @@ torch.set_printoptions(precision=4, sci_mode=False)
 #
 # $$\hat w_i = \sum_j s_{ij}\, w_j, \qquad s_{ij} \ge 0, \qquad \sum_j s_{ij} = 1 .$$
 #
-# So each contextual embedding is a weighted average of all the words in the sentence, including the word itself. In
-# $s_{ij}$, the word that attends comes first, because it will become the *row* of a matrix.
+# So each contextual embedding is a weighted average of all the words in the sentence, including the word itself. The
+# first index of $s_{ij}$ is the word that attends, because that index will become the *row* of a matrix.
 #
 # Here are made-up embeddings with two dimensions, so that we can plot them. Dimension 0 says how much a word has to do
-# with traveling, dimension 1 how much with broadcasting.
+# with traveling, and dimension 1 says how much it has to do with broadcasting.
 
 # %% [markdown] tags=["slides"]
 # S3, where this recipe and the pair with *it* come from, writes the weight with its indices in the other order, $s_{j,i}$.
@@ -136,7 +136,7 @@ show.bars(
 
 # %% [markdown]
 # *Station* keeps about half of itself and takes a third from *train*. No rule says that trains matter more than
-# adverbs; the dot products do.
+# adverbs; that comes from the dot products.
 #
 # ### Exercise 1 · A word in its context
 # `attention.contextual_embedding` · 2 points · about 10 minutes
@@ -147,7 +147,8 @@ show.bars(
 # Shapes: `embeddings` is `[words, d_model]`, `position` counts from 0, the result is `[d_model]`.
 
 # %% [markdown] tags=["fine-print"]
-# The gradient of `embeddings` is compared too. The dot products stay small here, so a plain `exp` is good enough.
+# The check also compares the gradient of `embeddings`. The dot products stay small here, so a plain `exp` is good
+# enough.
 
 
 # %% nbgrader={"grade": false, "grade_id": "attention-contextual_embedding-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -167,9 +168,9 @@ def contextual_embedding(embeddings, position):
 
 # %% [markdown] tags=["reason"]
 # The dot products say how related the word is to each word of the sentence, the softmax turns them into positive
-# weights that sum to 1, and the average with these weights is the word in its context. The word is part of its own
-# average, usually with the largest weight; leaving it out would replace it with its neighbors. Without the softmax,
-# the "weights" could be negative and sum to anything: the longer the sentence, the longer the vector, and no later step
+# weights that sum to 1, and the average with these weights gives the word in its context. The word is part of its own
+# average, usually with the largest weight; leaving it out would replace it with its neighbors. Without the softmax, the
+# "weights" could be negative and sum to anything: the longer the sentence, the longer the vector, and no later step
 # could rely on its size.
 
 # %% nbgrader={"grade": true, "grade_id": "attention-contextual_embedding-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
@@ -179,7 +180,7 @@ check("attention.contextual_embedding", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now put the word into its two sentences. The same vector goes in, and two different ones come out.
+# Now put the word into its two sentences. The same vector goes in, and two different vectors come out.
 
 
 # %% tags=["demo"]
@@ -220,7 +221,8 @@ def station_in_two_sentences():
 # radio and trains. Now the two sentences go through its six layers of attention, and the output at the position of
 # *station* is its contextual embedding.
 #
-# **Predict first.** The cosine of the table's *station* with itself is 1. What will the cosine of the two outputs be?
+# **Predict first.** The cosine of the table's *station* with itself is 1. What will the cosine between the two outputs
+# be?
 
 # %%
 cosine_of_the_two_stations = None  # a number from -1 to 1
@@ -285,7 +287,7 @@ def who_is_near_station():
 
 
 # %% [markdown]
-# In the table, radio is a little ahead, whatever the sentence is about. In context, each sentence has its own
+# In the table, *radio* is a little ahead, whatever the sentence is about. In context, each sentence has its own
 # *station*: next to *train*, it is nearest to *train* and *railway*; next to *radio*, to *radio* and *broadcast*.
 #
 # And the harder pair? Write down which word you expect to be nearer to *it* when the animal is tired, and when the
@@ -310,8 +312,8 @@ def nearer_to_it_in_both():
 
 
 # %% [markdown]
-# The last word does move *it* away from the animal and toward the street, but not far enough: the animal stays ahead in
-# both sentences. A small model leans toward the right reading but doesn't decide.
+# Changing *tired* to *wide* does move *it* away from the animal and toward the street, but not far enough: the animal
+# stays ahead in both sentences. A small model leans toward the right reading but doesn't decide.
 #
 # ## 2. The general recipe
 #
@@ -320,12 +322,12 @@ def nearer_to_it_in_both():
 # $$\alpha(x_i)_k = \operatorname{softmax}_k\big(\operatorname{sim}(x_i, z_k)\big), \qquad
 #   u_i = \sum_{k=1}^{K} \alpha_k\, z_k .$$
 #
-# First comes a distribution $\alpha$ over the items to look at, then the average weighted by it. Any similarity will
-# do; ours is the dot product.
+# First comes a distribution $\alpha$ over the items to look at, then the average, weighted by that distribution. Any
+# similarity will do; ours is the dot product.
 #
 # Another cat: a model translates *The cat is on the chair.* into *Le chat est sur la chaise*, and the first French word
-# looks back at the seven source tokens (the period is one). The weights must sum to 1, or the result isn't an average:
-# with weights that sum to 0.8, the average of seven equal vectors would be a fifth too short.
+# looks back at the seven source tokens (the period counts as one). The weights must sum to 1, or the result isn't an
+# average: with weights that sum to 0.8, the average of seven equal vectors would be a fifth too short.
 
 # %%
 source = ["The", "cat", "is", "on", "the", "chair", "."]
@@ -397,10 +399,10 @@ for whose, values in (("the slide", french), ("right", source)):
 #
 # Here keys and values are equal, to keep the example small. In a transformer, they come from the same *words*, but each
 # goes through its own learned matrix first, so $k$ and $v$ differ. Below are two made-up matrices; the learned ones
-# come in lesson 04. Don't mix up keys and values in your code.
+# come in lesson 04. So keep keys and values apart in your code, even though they are equal here.
 
 # %% [markdown] tags=["slides"]
-# This is S2's worked example. A slide there remarks that in transformers keys and values are always the same.
+# This is S2's worked example. One of its slides remarks that in transformers keys and values are always the same.
 
 # %%
 queries, keys = ["die", "Katze"], ["the", "cat", "danced"]
@@ -448,7 +450,8 @@ for i, query in enumerate(queries):
 # dimensions `...` are the same in both.
 
 # %% [markdown] tags=["fine-print"]
-# Gradients are compared too, here and in exercises 3, 4 and 5: the answer becomes part of a model that learns.
+# The check also compares gradients, here and in exercises 3, 4 and 5, because your answer becomes part of a model that
+# learns.
 
 
 # %% nbgrader={"grade": false, "grade_id": "attention-scores-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -486,7 +489,7 @@ check("attention.scores", hidden=True)
 # = \begin{pmatrix} 8.4853 & 2.6517 & -7.6014 \\ -14.1421 & -8.1317 & 18.0312 \end{pmatrix} .$$
 #
 # Section 4 says why. For now, note only *which* number is under the square root: the number of components of a query,
-# not the number of keys, nor the query's length $|q|$. (This is the paper's formula, section 3.2.1.)
+# not the number of keys or the query's length $|q|$. (This is the paper's formula, section 3.2.1.)
 #
 # ### Exercise 3 · Scaling
 # `attention.scale` · 1 point · about 4 minutes
@@ -511,11 +514,11 @@ def scale_scores(scores, d_head):
 
 
 # %% [markdown] tags=["reason"]
-# A dot product of `d_head` independent terms of variance 1 has variance `d_head`, and so a typical size of √d_head.
-# Dividing by √d_head brings the scores back to a size of about 1, whatever the width, and keeps the softmax in the
-# range where it has gradients. Dividing by `d_head` overdoes it: in a wide head, all scores shrink toward 0, and every
-# query attends to all keys almost equally. The number of keys has nothing to do with the scaling, although it is easily
-# confused with the width in small examples.
+# A dot product of `d_head` independent terms of variance 1 has variance `d_head`, and therefore a typical size of
+# √d_head. Dividing by √d_head brings the scores back to a size of about 1, whatever the width, and keeps the softmax in
+# the range where it has gradients. Dividing by `d_head` overdoes it: in a wide head, all scores shrink toward 0, and
+# every query attends to all keys almost equally. The number of keys has nothing to do with the scaling, although it is
+# easily confused with the width in small examples.
 
 # %% nbgrader={"grade": true, "grade_id": "attention-scale-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("attention.scale")
@@ -542,8 +545,8 @@ print("exp(89)   =", torch.tensor(89.0).exp().item(), " too large for float32")
 print("inf / inf =", (torch.tensor(89.0).exp() / torch.tensor(89.0).exp()).item())
 
 # %% [markdown]
-# A score of 89 is not unusual, and it would turn a whole row into `nan`. The way out: a softmax doesn't change when you
-# subtract the same number $c$ from every score of a row, because the factor $e^{-c}$ cancels:
+# A score of 89 is not unusual, and it would turn a whole row into `nan`. Here is the way out: a softmax doesn't change
+# when you subtract the same number $c$ from every score of a row, because the factor $e^{-c}$ cancels:
 #
 # $$\frac{e^{x_i - c}}{\sum_j e^{x_j - c}} = \frac{e^{-c}\, e^{x_i}}{e^{-c} \sum_j e^{x_j}}
 # = \frac{e^{x_i}}{\sum_j e^{x_j}} .$$
@@ -580,9 +583,9 @@ def attention_weights(scaled):
 # of the row is always safe: the largest exponent is 0, nothing overflows, and the sum is at least 1, so you never
 # divide by 0.
 #
-# One maximum for the whole tensor is not enough. In a row far below it, all exponentials underflow to 0, and the result
-# is 0 / 0. The other usual mistake is a forgotten `keepdim=True`: with as many queries as keys, the division still
-# runs, but divides columns by the sums of rows.
+# One maximum for the whole tensor is not enough. In a row whose scores are all far below that maximum, every
+# exponential underflows to 0, and the result is 0 / 0. The other usual mistake is to forget `keepdim=True`: if there
+# are exactly as many queries as keys, the division still runs, but it divides columns by the sums of rows.
 
 # %% nbgrader={"grade": true, "grade_id": "attention-weights-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("attention.weights")
@@ -599,8 +602,9 @@ check("attention.weights", hidden=True)
 # \qquad \text{out}_i = \sum_j \alpha_{ij}\, v_j .$$
 #
 # Spelled out for *die*, dimension 1: $0.9971 \times (-4) + 0.0029 \times (-0.5) + 0.0000 \times 2.5 = -3.9898$. This is
-# one row of $\alpha$ times one column of $v$. The row for *Katze* is almost exactly the value of *danced*: it has found
-# its word. (Values may have a different number of components from queries and keys; they are never compared.)
+# one row of $\alpha$ times one column of $v$. The row for *Katze* is almost exactly the value of *danced*: *Katze* has
+# found its word. (Values may have a different number of components than queries and keys, because values are never
+# compared.)
 
 # %% [markdown]
 # Here are your three functions and this last step. Follow one query along each row. Before you run the cell, say which
@@ -627,7 +631,7 @@ def worked_example_step_by_step():
 
 
 # %% [markdown]
-# Where does each number come from? Click on any cell, or move there with the arrow keys and press Enter: the cells that
+# Where does each number come from? Click on any cell, or move to it with the arrow keys and press Enter: the cells that
 # it was computed from light up. Then try a common slip: divide by 3, the number of *keys*. Which matrices change, and
 # does `alpha` still choose the same words?
 
@@ -651,8 +655,8 @@ show.attention_stepper()
 # `[..., queries, d_value]`.
 
 # %% [markdown] tags=["fine-print"]
-# The gradients of `q`, `k` and `v` are compared, so don't `detach` anything. Scores are moderate here; exercise 4 dealt
-# with large ones.
+# The check compares the gradients of `q`, `k` and `v`, so don't `detach` anything. Scores are moderate here; exercise 4
+# dealt with large ones.
 
 
 # %% nbgrader={"grade": false, "grade_id": "attention-scaled_dot_product-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -678,9 +682,9 @@ def scaled_dot_product_attention(q, k, v):
 #
 # The order matters. Scaling after the softmax only makes the result smaller and leaves the softmax saturated, which is
 # what scaling should prevent. The softmax runs over the keys, because each query divides a weight of 1 among the keys;
-# over the queries, the columns would sum to 1, and a query could end up with no weight at all. And `alpha @ v` averages
-# whole value vectors: `v @ alpha` fits only where the sizes happen to match. Nothing is detached, so gradients reach
-# queries and keys through the weights. That is the only way a model can learn where to look.
+# if it ran over the queries, the columns would sum to 1, and a query could end up with no weight at all. And
+# `alpha @ v` averages whole value vectors: `v @ alpha` fits only where the sizes happen to match. Nothing is detached,
+# so gradients reach queries and keys through the weights. That is the only way a model can learn where to look.
 
 # %% nbgrader={"grade": true, "grade_id": "attention-scaled_dot_product-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("attention.scaled_dot_product")
@@ -689,7 +693,7 @@ check("attention.scaled_dot_product", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Torch has the same computation as one fused kernel. Yours should agree with it almost to the last digit.
+# Torch offers the same computation as a single fused kernel. Yours should agree with it almost to the last digit.
 
 
 # %% tags=["demo"]
@@ -725,8 +729,8 @@ show.query_explorer()
 # | out, *Katze* | 4.5000, 2.5000 | 4.49, 2.49 |
 #
 # The formula on the slide says $\sqrt{D_1}$ with $D_1 = 2$. **Which computation printed 4.0000?** Find it before you
-# read on: change the first line below until it prints the slide's row. A single number gives all six entries, and the
-# slide's own matrices show where it comes from.
+# read on: change the first line below until it prints the slide's row. A single number accounts for all six entries,
+# and the slide's own matrices show where it comes from.
 
 
 # %% tags=["slides", "demo"]
@@ -785,22 +789,23 @@ print("softmax(scores / 2), S1's formula\n", torch.softmax(slide_scores / 2, dim
 #
 # ### 4.1 The variance of a dot product
 #
-# Take a query and a key whose components are random and independent, with mean 0 and variance 1. Each product $q_i k_i$ then
-# has mean 0 and variance 1 too, and the dot product adds up $d$ of them. Variances of independent terms add, so
+# Take a query and a key whose components are random and independent, with mean 0 and variance 1. Each product $q_i k_i$
+# then has mean 0 and variance 1 too, and the dot product adds up $d$ such products. Variances of independent terms add
+# up, so
 #
 # $$\operatorname{Var}(q \cdot k) = \sum_{i=1}^{d} \operatorname{Var}(q_i k_i) = d .$$
 #
-# A variance of $d$ means a typical size of $\sqrt d$. So dividing by $\sqrt d$ brings the scores back to size 1 in
-# every dimension: $\operatorname{Var}(q \cdot k / \sqrt d) = d / d = 1$. Dividing by $d$ would overshoot, to a variance
-# of $1/d$: in high dimensions, all scores would be nearly equal, and so would all attention weights.
+# A variance of $d$ means a typical size of $\sqrt d$. So dividing by $\sqrt d$ brings the scores back to size 1,
+# whatever the dimension: $\operatorname{Var}(q \cdot k / \sqrt d) = d / d = 1$. Dividing by $d$ would overshoot, to a
+# variance of $1/d$: in high dimensions, all scores would be nearly equal, and so would all attention weights.
 #
 # That is the theory. Now measure it.
 #
 # ### Exercise 6 · The variance of dot products
 # `attention.dot_product_variance` · 1 point · about 8 minutes
 #
-# You get many queries and as many keys. Take the dot product of each query with *its own* key (the first with the
-# first, the second with the second) and return the unbiased sample variance of those numbers, which divides by
+# You get many queries and the same number of keys. Take the dot product of each query with *its own* key (the first
+# with the first, the second with the second) and return the unbiased sample variance of those numbers, which divides by
 # $\text{samples} - 1$.
 #
 # Shapes: `q` and `k` are `[samples, d_head]`, the result is a single number, a tensor of shape `[]`.
@@ -824,10 +829,10 @@ def dot_product_variance(q, k):
 
 
 # %% [markdown] tags=["reason"]
-# Multiplying each query by its own key gives one number for each sample. All pairs together would not be independent:
-# each query would occur once for every key. `var` divides by one less than the number of samples because the mean is
-# estimated from the same numbers; dividing by the full number, as numpy's `var` does by default, gives a result that is
-# too small on average.
+# Multiplying each query by its own key gives one number for each sample. The dot products of all pairs would not be
+# independent, because each query would occur once for every key. `var` divides by one less than the number of samples
+# because the mean is estimated from the same numbers; dividing by the full number, as numpy's `var` does by default,
+# gives a result that is too small on average.
 
 # %% nbgrader={"grade": true, "grade_id": "attention-dot_product_variance-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("attention.dot_product_variance")
@@ -864,9 +869,9 @@ def variance_against_dimension():
 # %% [markdown]
 # ### 4.2 The gradient of softmax
 #
-# The size matters because of what the softmax does to *gradients*. Training asks how the loss changes if a score
-# changes a little. The score affects the loss only through the weights, so we need the derivative of the softmax, a
-# matrix for each row of scores.
+# The size of the scores matters because of what the softmax does to *gradients*. Training asks how the loss changes if
+# a score changes a little. The score affects the loss only through the weights, so we need the derivative of the
+# softmax, a matrix for each row of scores.
 #
 # $$J_{ij} = \frac{\partial \alpha_i}{\partial x_j} = \alpha_i\,(\delta_{ij} - \alpha_j),
 # \qquad \delta_{ij} = \begin{cases} 1 & i = j \\ 0 & \text{otherwise.}\end{cases}$$
@@ -958,9 +963,9 @@ def gradient_against_dimension():
 
 
 # %% [markdown]
-# Increase `d_head`, and divide by 1, by the square root, or by `d_head` itself. When is the derivative nearly 0, and
-# when can alpha no longer choose? Then keep the square root and change the **temperature**, another divisor that you
-# will need in lesson 06: a low temperature sharpens alpha, a high one flattens it.
+# Increase `d_head`, and divide by 1, by its square root, or by `d_head` itself. When is the derivative nearly 0, and
+# when does alpha no longer prefer any key? Then keep the square root and change the **temperature**, another divisor
+# that you will need in lesson 06: a low temperature sharpens alpha, a high one flattens it.
 
 # %% tags=["demo"]
 show.softmax_gradient()
@@ -975,9 +980,9 @@ show.softmax_gradient()
 #
 # The rows of $K$ are about $\sqrt d$ long. Without a division ($c = 1$), the gradient keeps that whole factor; with
 # $c = \sqrt d$, it cancels; with $c = d$, a factor of $1/\sqrt d$ remains. So there are two opposite effects: $J$
-# shrinks, and $K$ grows. **Predict which wins at $d_\text{head} = 64$**: the mean
-# $|\partial \alpha / \partial q|$ without the division is how many times as large as with $\sqrt d$? ("The gradient
-# vanishes" would mean less than 1.)
+# shrinks, and $K$ grows. **Predict which wins at $d_\text{head} = 64$**: how many times as large is the mean
+# $|\partial \alpha / \partial q|$ without the division as with $\sqrt d$? (If the gradient vanished, the answer would
+# be less than 1.)
 
 # %%
 times_as_large_without = None  # a number
@@ -1029,18 +1034,18 @@ def what_reaches_the_query():
 
 # %% [markdown]
 # So the gradient does **not** vanish at 64: its mean is several times *larger* without the division. Something else
-# goes wrong. Look at the shaded band, which contains four out of five queries. With $\sqrt d$, it is narrow: every
-# query gets about the same gradient, at every width. Without the division, it spans several powers of ten: a few
-# queries get very large gradients and others almost none, and the random start decides which. At 256 and above, the
-# *median* collapses as well, and only there is the usual story true. With $d$, all queries get similar gradients again,
-# but they shrink as the head gets wider.
+# goes wrong. Look at the shaded band, which contains four out of five queries. With $\sqrt d$, the band is narrow:
+# every query gets about the same gradient, at every width. Without the division, the band spans several powers of ten:
+# a few queries get very large gradients and others almost none, and the random start decides which. At 256 and above,
+# the *median* collapses as well, and only there is the usual story true. With $d$, all queries get similar gradients
+# again, but they shrink as the head gets wider.
 #
 # ### 4.4 Backwards by hand
 #
-# In the backward pass, attention receives one gradient, that of the loss with respect to `out`, and must turn it into
-# three: with respect to $q$, $k$ and $v$. Write $\bar x$ for the gradient with respect to $x$. For a product $C = A B$,
-# the chain rule says $\bar A = \bar C B^\top$ and $\bar B = A^\top \bar C$. The softmax multiplies each row by its
-# Jacobian, which is symmetric. You don't need to build it, since
+# In the backward pass, attention receives the gradient of the loss with respect to `out` and must turn it into three
+# gradients, with respect to $q$, $k$ and $v$. Write $\bar x$ for the gradient with respect to $x$. For a product
+# $C = A B$, the chain rule says $\bar A = \bar C B^\top$ and $\bar B = A^\top \bar C$. The softmax multiplies each row
+# by its Jacobian, which is symmetric. You don't need to build it, since
 #
 # $$\big(J \bar\alpha\big)_i = \alpha_i \Big(\bar\alpha_i - \sum_j \alpha_j \bar\alpha_j\Big) .$$
 #
@@ -1050,11 +1055,12 @@ def what_reaches_the_query():
 # Return the gradients with respect to `q`, `k` and `v`, without torch's autograd. Go forward to $\alpha$ first, then
 # back: out, softmax, scaling, scores. Each gradient has the shape of its tensor, so check the shapes as you go.
 #
-# Shapes: `q` is `[..., queries, d_head]`, `k` is `[..., keys, d_head]`, `v` is `[..., keys, d_value]`, and `of_out` is the
-# gradient of `out`, `[..., queries, d_value]`. The result is a tuple of three tensors, like `q`, `k` and `v`.
+# Shapes: `q` is `[..., queries, d_head]`, `k` is `[..., keys, d_head]`, `v` is `[..., keys, d_value]`, and `of_out` is
+# the gradient with respect to `out`, `[..., queries, d_value]`. The result is a tuple of three tensors, like `q`, `k`
+# and `v`.
 
 # %% [markdown] tags=["fine-print"]
-# `backward`, `torch.autograd` and `torch.func` are not allowed. Scores are moderate.
+# `backward`, `torch.autograd` and `torch.func` are not allowed. The scores are moderate.
 
 
 # %% nbgrader={"grade": false, "grade_id": "attention-gradients-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1079,11 +1085,11 @@ def attention_gradients(q, k, v, of_out):
 
 
 # %% [markdown] tags=["reason"]
-# The backward pass visits the steps in reverse. `out = alpha v` gives both `of_v` and `of_alpha`. In the softmax, you
-# subtract each row's alpha-weighted mean and multiply by alpha: a weight can only grow at the others' expense. The
-# scores were divided by the square root, so their gradient is, too. `q kᵀ` gives `of_q` and `of_k`. You need only alpha
-# from the forward pass, and you can recompute it from `q` and `k`: that is why FlashAttention (Dao et al., 2022,
-# appendix B.2) never stores the large matrix.
+# The backward pass visits the steps in reverse. From `out = alpha v`, you get both `of_v` and `of_alpha`. For the
+# softmax, you subtract each row's alpha-weighted mean and multiply by alpha: a weight can only grow at the others'
+# expense. The scores were divided by the square root, so their gradient is, too. From `q kᵀ`, you get `of_q` and
+# `of_k`. You need only alpha from the forward pass, and you can recompute it from `q` and `k`: that is why
+# FlashAttention (Dao et al., 2022, appendix B.2) never stores the large matrix.
 
 # %% nbgrader={"grade": true, "grade_id": "attention-gradients-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("attention.gradients")
@@ -1110,12 +1116,12 @@ def beside_autograd():
 #
 # ### 4.5 Does it matter in training?
 #
-# One head of width 64 must look things up. It sees eight pairs of a symbol and its number, and then one of the symbols
+# One head of width 64 must look things up. It sees eight pairs, each a symbol and a number, and then one of the symbols
 # again: which number went with it? Only attention can tell. We try three divisors, with three random starts each and
 # the same batches for all. On the left, the components of queries and keys start with variance 1, as in the theory; on
-# the right, with the default of `nn.Linear`, which makes them smaller.
+# the right, the default initialization of `nn.Linear` makes them smaller.
 #
-# **Predict** which divisor learns first, which last, and whether the last one learns at all.
+# **Predict** which divisor learns first, which one learns last, and whether the last one learns at all.
 
 # %%
 learns_first, learns_last = "", ""  # "1", "√d" or "d"
@@ -1200,8 +1206,8 @@ def which_divisor_learns():
 # it has hardly begun to fall when all other runs are done. The curve is always jagged. The square root learns first
 # with every seed. Dividing by $d$ is slower than the square root, but reliable. And `nn.Linear`'s smaller initial
 # weights undo part of the damage: the size of the scores matters, and the divisor is one way to set it. Scaling gives
-# **every query about the same gradient, at every width**, so one learning rate and one initialization suit heads of 2
-# and of 1024 components.
+# **every query about the same gradient, at every width**, so the same learning rate and initialization suit a head of 2
+# components and a head of 1024.
 #
 # ### Exercise 9 · In your own words
 # `attention.why_scale` · 2 points, read by a person · about 10 minutes
@@ -1212,7 +1218,7 @@ def which_divisor_learns():
 # different queries at the start of training? Who is right about the training? And why is dividing by $d_\text{head}$
 # wrong too?
 #
-# Learning on your own? Once you have written yours,
+# Learning on your own? Once you have written your answer,
 # `solution("attention.why_scale")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "attention-why_scale-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
@@ -1239,23 +1245,23 @@ def which_divisor_learns():
 # - **Waiting.** A sentence of $n$ words takes $n$ steps, one after the other, however many processors you have.
 #   Self-attention has no such chain: row 7 of `out` doesn't need row 6. The same matrix products compute all rows in
 #   one step.
-# - **Distance.** For word 1 to influence word 50 in an RNN, the signal passes through 49 updates of the hidden state
-#   and gets a little weaker in each. In self-attention, every word looks at every other directly: the path has length
-#   1.
+# - **Distance.** For word 1 to influence word 50 in an RNN, the signal must pass through 49 updates of the hidden
+#   state, and it gets a little weaker in each. In self-attention, every word looks at every other directly: the path
+#   has length 1.
 #
 # | | sequential steps | longest path between two words | work |
 # |---|---|---|---|
 # | RNN | $n$ | $n$ | about $n\, d^2$ |
 # | self-attention | 1 | 1 | about $n\, d^2 + n^2 d$ |
 #
-# (Vaswani et al., 2017, table 1, plus the projections' $n\, d^2$.) You can measure the path. Torch records what was
-# computed from what, to send gradients back. Put a sentence through each model, start at the output of the last word,
-# and go back to the vector of the first: how many operations are on the shortest path? Then send a gradient back, and
-# see how much arrives.
+# (Vaswani et al., 2017, table 1, plus $n\, d^2$ for the projections.) You can measure the path. To send gradients back,
+# torch records what was computed from what. Put a sentence through each model, start at the output of the last word,
+# and go back to the vector of the first word: how many operations are on the shortest path? Then send a gradient back,
+# and see how much arrives.
 #
 # **Guess first.** Torch needs a handful of operations for one step of an RNN, and another handful for all of attention.
-# How many are on the path in a sentence of 50 words? And how many words back is an RNN's gradient only a hundredth of
-# the last word's?
+# How many operations are on each path in a sentence of 50 words? And how many words back has an RNN's gradient shrunk
+# to a hundredth of the gradient at the last word?
 
 # %%
 operations_on_the_way = {"RNN": None, "self-attention": None}  # at 50 words
@@ -1336,7 +1342,7 @@ def the_way_back():
 #
 # Fewer steps need not mean less time: attention compares all $n^2$ pairs. On a device that does thousands of
 # multiplications at once, that work hardly matters, but waiting does. On a laptop's processor, the work soon matters.
-# Measure the time **on your own machine**. Guess first: at 64 words, attention is how many times as fast as the RNN?
+# Measure the time **on your own machine**. Guess first: how many times as fast as the RNN is attention at 64 words?
 
 # %%
 times_as_fast_at_64 = None  # a number; below 1 if you think attention is slower
@@ -1387,10 +1393,10 @@ def steps_and_time():
 
 # %% [markdown]
 # On an ordinary processor you will most likely see three regions. For a few words, attention gains **little or
-# nothing** (there is little to wait for). Somewhere in between it wins, though by much less than the step counts
-# suggest. For long sentences it **loses**, because $n^2$ pairs are a lot of work for a few cores. The promise of
-# attention is that the work *can* be done in parallel. Parallel hardware keeps that promise in training, where the
-# whole sentence is available from the start. (Generating a sentence still goes word by word: lesson 06.)
+# nothing** (there is little to wait for). At medium lengths it wins, though by much less than the step counts suggest.
+# For long sentences it **loses**, because $n^2$ pairs are a lot of work for a few cores. The promise of attention is
+# that the work *can* be done in parallel. Parallel hardware keeps that promise in training, where the whole sentence is
+# available from the start. (Generating a sentence still goes word by word: lesson 06.)
 
 # %% [markdown] tags=["slides"]
 # S2 and S4 say only that transformers are faster *to train*.
@@ -1400,13 +1406,12 @@ def steps_and_time():
 #
 # No points. Copy `lookup_losses` from section 4.5 into a new cell and change it.
 #
-# 1. Set `d_head` to 16 and to 256. Does the order of the three divisors stay the same? Does the distance between them
-#    grow?
+# 1. Set `d_head` to 16 and to 256. Does the order of the three divisors stay the same? Does the gap between them grow?
 # 2. Replace Adam with plain gradient descent (`torch.optim.SGD`, with a learning rate that you tune). Adam divides each
 #    gradient by its usual size. Which of the three divisors does that help most?
 # 3. Make the divisor a *learned* number, an `nn.Parameter` that starts at 1. What value does it reach?
-# 4. Plot the share of saturated rows (largest alpha above 0.99) during training, without the division and with the
-#    root.
+# 4. Plot the share of saturated rows (largest alpha above 0.99) during training, with and without the division by the
+#    square root.
 
 # %%
 # Your own experiments.
@@ -1436,5 +1441,5 @@ def steps_and_time():
 #
 # Two things should worry you. In self-attention, *every* word attends to *every* other, even to later ones. A model
 # that must predict the next word could simply look at it. The cat in lesson 02 sits on the page and covers it:
-# **masking**. And the recurrent network knew which word came first, since it read them in order. Does attention? That
-# is a question for lesson 03.
+# **masking**. And the recurrent network knew which word came first, since it read the words in order. Does attention?
+# That is a question for lesson 03.

@@ -90,8 +90,8 @@ EXERCISE = Exercise(
                 lambda embeddings, position: embeddings[position].clone(),
             ),
             plain_mean=(
-                "Your answer is the plain mean of all words, the same for every position. Weight each word by the "
-                "softmax of its dot product with the word at `position`.",
+                "Your answer is the plain mean of all words, which is the same for every position. Weight each word "
+                "by the softmax of its dot product with the word at `position`.",
                 lambda embeddings, position: embeddings.mean(dim=0),
             ),
             all_weights_1=(
@@ -110,8 +110,8 @@ EXERCISE = Exercise(
                 (_WEIGHTS, "scores / scores.sum()"),
             ),
             divided_by_number_of_words=(
-                "Your answer averages the weighted words, or divides by their number. Sum them: the weights already "
-                "sum to 1.",
+                "Your answer divides the weighted sum by the number of words. Don't divide: the weights already sum "
+                "to 1.",
                 (_WEIGHTS, "torch.softmax(scores, dim=0) / len(scores)"),
             ),
             most_similar_word=(
@@ -125,7 +125,8 @@ EXERCISE = Exercise(
                 ("    weights", "    scores = scores / embeddings.shape[1] ** 0.5\n    weights"),
             ),
             counted_from_one=(
-                "Your answer is for the previous word. Positions start at 0: use embeddings[position].",
+                "Your answer is the embedding of the previous word in its context. Positions start at 0: use "
+                "embeddings[position].",
                 ("[position]", "[position - 1]"),
             ),
         ),

@@ -68,14 +68,14 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Pair each query with one key. A matrix product would combine every query with every key, so multiply "
-            "elementwise and sum over the components instead.",
+            "Pair each query with its own key only. A matrix product would combine every query with every key, so "
+            "multiply elementwise and sum over the components instead.",
         ),
         Hint(
             "outline",
             "Multiply `q` and `k` elementwise, `[samples, d_head]`.\n"
             "Sum over the components: one dot product for each sample, `[samples]`.\n"
-            "Take the variance of these numbers. In torch, it is unbiased by default.",
+            "Take the variance of these numbers. In torch, the variance is unbiased by default.",
             answers=("biased", "standard_deviation", "mean_of_products"),
         ),
     ),
@@ -83,8 +83,8 @@ EXERCISE = Exercise(
         *slips(
             _variance,
             biased=(
-                "Your answer divides by the number of samples, so it is too small on average. Divide by the number of "
-                "samples - 1, as torch.var does by default (numpy.var doesn't).",
+                "Your answer divides by the number of samples, so it is too small on average. Divide by one less than "
+                "the number of samples, as torch.var does by default (numpy.var doesn't).",
                 (" - 1)", ")"),
             ),
             standard_deviation=(
@@ -92,8 +92,8 @@ EXERCISE = Exercise(
                 ("return variance", "return variance.sqrt()"),
             ),
             products_not_summed=(
-                "Your answer uses the products of single components. Sum them over d_head first, to get one dot "
-                "product per sample.",
+                "Your answer takes the variance of the products of single components. Sum the products over d_head "
+                "first, to get one dot product per sample.",
                 (_DOTS, "q * k"),
             ),
             every_pair=(
@@ -129,7 +129,7 @@ EXERCISE = Exercise(
                 ("dots - dots.mean()", "dots"),
             ),
             not_divided=(
-                "Your answer sums the squared differences. Divide the sum by the number of samples - 1.",
+                "Your answer sums the squared differences. Divide the sum by one less than the number of samples.",
                 (" / (dots.numel() - 1)", ""),
             ),
             variance_of_each_component=(

@@ -114,7 +114,7 @@ EXERCISE = Exercise(
             "Compute alpha as in the forward pass.\n"
             "For `v`, multiply alpha transposed by the gradient of out. For alpha, multiply the gradient of out by "
             "`v` transposed.\n"
-            "For the softmax, subtract the alpha-weighted mean of alpha's gradient from each row, then multiply by "
+            "For the softmax, take alpha's gradient, subtract its alpha-weighted mean from each row, and multiply by "
             "alpha.\n"
             "For the scaling, divide by the same square root again.\n"
             "For `q`, multiply the result by the keys. For `k`, multiply the transposed result by the queries.",
@@ -138,7 +138,7 @@ EXERCISE = Exercise(
             ),
             weights_alone=(
                 "Your answer lacks the second term of the softmax's derivative. Raising a score takes weight from all "
-                "other keys: subtract each row's alpha-weighted mean of alpha's gradient.",
+                "other keys: from alpha's gradient, subtract its alpha-weighted mean over each row.",
                 (" - shared", ""),
             ),
             through_a_sigmoid=(
@@ -166,8 +166,8 @@ EXERCISE = Exercise(
                 ("softmax(scaled, dim=-1", "softmax(scaled, dim=-2"),
             ),
             alpha_not_transposed=(
-                "Your gradient of v is alpha times the gradient of out. Value j contributes to every query's output, "
-                "with the weights in column j: transpose alpha.",
+                "Your gradient of v is alpha times the gradient of out, without a transpose. Value j contributes to "
+                "every query's output, with the weights in column j: transpose alpha.",
                 ("alpha.mT @ of_out", "alpha @ of_out"),
             ),
             scores_not_transposed=(
@@ -179,7 +179,7 @@ EXERCISE = Exercise(
         *_slips(
             paired=False,
             queries_and_keys_swapped=(
-                "Your answer returns the gradients of k and q in that order. Return q's first.",
+                "Your answer returns the gradient of k before the gradient of q. Return q's gradient first.",
                 ("return of_q, of_k", "return of_k, of_q"),
             ),
             of_the_sum=(

@@ -61,7 +61,7 @@ EXERCISE = Exercise(
             "outline",
             "Use `math.sqrt` for the square root: `d_head` is an ordinary number.\n"
             "Divide the whole tensor by the square root; that divides every score.\n"
-            "If you write a power instead, watch the order: `x ** 1/2` is half of x.",
+            "If you write a power instead, watch the order of operations: `x ** 1/2` is half of x.",
         ),
     ),
     misconceptions=(
@@ -78,7 +78,7 @@ EXERCISE = Exercise(
                 ("math.sqrt(d_head)", "round(math.sqrt(d_head))"),
             ),
             softmax_too_early=(
-                "Your answer takes a softmax. That is the next step: here, only divide.",
+                "Your answer takes a softmax. The softmax is the next step: here, only divide.",
                 ("return scaled", "return torch.softmax(scaled, dim=-1)"),
             ),
             not_scaled=(

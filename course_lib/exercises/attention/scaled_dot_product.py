@@ -123,7 +123,7 @@ EXERCISE = Exercise(
                 ("scores / ", "scores * "),
             ),
             no_softmax=(
-                "Your answer weights the values by scores. Take the softmax of the scores over the keys first.",
+                "Your answer weights the values by the scores. Take the softmax of the scores over the keys first.",
                 (_SOFTMAX, "scaled"),
             ),
             softmax_over_queries=(
@@ -177,8 +177,8 @@ EXERCISE = Exercise(
                 ("dim=-1", "dim=0"),
             ),
             softmax_over_the_second_dimension=(
-                "Your answer takes the softmax over dim=1, which is not always the keys. Use the last dimension: "
-                "dim=-1.",
+                "Your answer takes the softmax over dim=1, which isn't always the dimension of the keys. Use the last "
+                "dimension: dim=-1.",
                 ("dim=-1", "dim=1"),
             ),
             softmax_twice=(

@@ -60,8 +60,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Entry (i, j) is the dot product of query i with key j: a matrix product, with the keys as columns. Don't "
-            "use `k.T`: it reverses all dimensions, which is right only for a single matrix.",
+            "Entry (i, j) is the dot product of query i with key j, so the scores are a matrix product, with the keys "
+            "as columns. Don't use `k.T`: it reverses all dimensions, which is right only for a single matrix.",
         ),
         Hint(
             "shapes",
@@ -81,21 +81,21 @@ EXERCISE = Exercise(
         *slips(
             _scored,
             not_transposed=(
-                "Your answer multiplies q by k itself, which only works if there are as many keys as components. "
-                "Transpose k's last two dimensions: q @ k.transpose(-2, -1).",
+                "Your answer multiplies q by k itself, which works only if there are exactly as many keys as "
+                "components. Transpose k's last two dimensions: q @ k.transpose(-2, -1).",
                 ("k.mT", "k"),
             ),
             first_dimensions_swapped=(
-                "Your answer swaps dimensions 0 and 1 of k, which are the last two only for a single sequence. Count "
-                "from the end: k.transpose(-2, -1).",
+                "Your answer swaps dimensions 0 and 1 of k, which are the last two dimensions only for a single "
+                "sequence. Count from the end: k.transpose(-2, -1).",
                 ("k.mT", "k.transpose(0, 1)"),
             ),
             scaled_too_early=(
-                "Your answer divides by √d_head. Scaling is the next step: return the dot products.",
+                "Your answer divides by √d_head. Scaling is the next step: here, return the dot products themselves.",
                 ("    return", "    scores = scores / q.shape[-1] ** 0.5\n    return"),
             ),
             softmax_too_early=(
-                "Your answer takes a softmax. That comes later: return the dot products.",
+                "Your answer takes a softmax. That comes later: here, return the dot products themselves.",
                 (" scores\n", " torch.softmax(scores, dim=-1)\n"),
             ),
             cosine_similarity=(

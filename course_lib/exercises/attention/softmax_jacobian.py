@@ -77,8 +77,9 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "The weights of a row share one sum, so each score affects all of them: the derivative is a matrix. Its "
-            "diagonal says how a weight reacts to its own score; the other entries say how it reacts to other scores.",
+            "The weights of a row must sum to 1, so each score affects all of them, and the derivative is a matrix. "
+            "Its diagonal says how a weight reacts to its own score; the other entries say how it reacts to other "
+            "scores.",
         ),
         Hint(
             "shapes",
@@ -91,8 +92,8 @@ EXERCISE = Exercise(
         *slips(
             _jacobian,
             only_the_diagonal=(
-                "Your answer is only the diagonal, [..., keys]. Each score affects all weights, so return the whole "
-                "matrix: [..., keys, keys].",
+                "Your answer returns only the diagonal, [..., keys]. Each score affects all weights, so return the "
+                "whole matrix: [..., keys, keys].",
                 ("return jacobian", "return jacobian.diagonal(dim1=-2, dim2=-1)"),
             ),
             zero_off_the_diagonal=(
@@ -134,13 +135,14 @@ EXERCISE = Exercise(
                 ("torch.diag_embed(own)", "own.unsqueeze(-1)"),
             ),
             own_weight_squared=(
-                "Your answer is alpha_i (δ_ij - alpha_i), with the row's index in both factors. The second weight "
-                "belongs to score j, with respect to which you differentiate: alpha_j.",
+                "Your answer is alpha_i (δ_ij - alpha_i), with the row's index in both factors. The second factor "
+                "belongs to score j, the one that you differentiate with respect to: use alpha_j.",
                 (_PRODUCT, "alpha.square().unsqueeze(-1)"),
             ),
             inner_product=(
-                "Your answer subtracts the same number everywhere, the sum of the squared weights: a row times a "
-                "column. Multiply a column by a row to get a matrix: alpha.unsqueeze(-1) * alpha.unsqueeze(-2).",
+                "Your answer subtracts the same number everywhere, the sum of the squared weights, because it "
+                "multiplies a row by a column. Multiply a column by a row to get a matrix: alpha.unsqueeze(-1) * "
+                "alpha.unsqueeze(-2).",
                 (_PRODUCT, "alpha.square().sum(dim=-1)[..., None, None]"),
             ),
             of_log_softmax=(

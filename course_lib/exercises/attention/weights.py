@@ -110,8 +110,9 @@ EXERCISE = Exercise(
                 ("scaled - largest", "scaled"),
             ),
             one_maximum_for_all_rows=(
-                "Your answer subtracts one maximum from all rows. A row far below it becomes all 0, and its weights "
-                "are NaN. Subtract each row's own largest score (dim=-1, keepdim=True).",
+                "Your answer subtracts one maximum from all rows. If the scores of a row are far below that maximum, "
+                "every exp in it is 0, and its weights are NaN. Subtract each row's own largest score (dim=-1, "
+                "keepdim=True).",
                 (_LARGEST, "scaled.max()"),
             ),
             nan_to_zero=(
@@ -127,7 +128,7 @@ EXERCISE = Exercise(
             ),
             largest_never_below_zero=(
                 "Your answer is NaN where all scores of a row are far below 0: it subtracts 0 there, as if your "
-                "search for the maximum started at 0. Subtract the row's largest score, from amax.",
+                "search for the maximum started at 0. Subtract the row's largest score, which amax returns.",
                 (_LARGEST, f"{_LARGEST}.clamp(min=0)"),
             ),
             one_sum_for_everything=(
@@ -169,8 +170,8 @@ EXERCISE = Exercise(
         *_slips(
             paired=False,
             sum_over_queries=(
-                "Your answer divides by the sums of the columns (dim=-2). Sum over the keys, dim=-1, where you also "
-                "take the maximum.",
+                "Your answer divides by the sums of the columns (dim=-2). Sum over the keys, dim=-1, as you do for "
+                "the maximum.",
                 (_SUM, "exps.sum(dim=-2, keepdim=True)"),
             ),
             not_normalised=(
@@ -183,8 +184,8 @@ EXERCISE = Exercise(
                 lambda scaled: scaled / scaled.sum(dim=-1, keepdim=True),
             ),
             sigmoid=(
-                "Your answer applies a sigmoid to each score, so rows don't sum to 1. A softmax divides exp of each "
-                "score by the row's sum of exp.",
+                "Your answer applies a sigmoid to each score, so rows don't sum to 1. Take a softmax, which divides "
+                "exp of each score by the sum of exp over its row.",
                 torch.sigmoid,
             ),
         ),

@@ -81,8 +81,9 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "With a last dimension of size 1, `ids` is `[sentences, words, 1]`. Comparing it with `[vocab_size]` "
-            "numbers gives `[sentences, words, vocab_size]`. Summing over the words leaves `[sentences, vocab_size]`.",
+            "Give `ids` a last dimension of size 1, so that it is `[sentences, words, 1]`. Comparing it with "
+            "`[vocab_size]` numbers gives `[sentences, words, vocab_size]`. Summing over the words leaves "
+            "`[sentences, vocab_size]`.",
             answers=("not_summed", "all_sentences_together", "over_the_vocabulary", "over_the_sentences"),
         ),
     ),
@@ -112,7 +113,7 @@ EXERCISE = Exercise(
             (_COUNTS, "same.sum(dim=0)"),
         ),
         counted_from_one=(
-            "Your answer counts ids from 1. They start at 0: torch.arange(vocab_size).",
+            "Your answer counts ids from 1. Ids start at 0: use torch.arange(vocab_size).",
             ("arange(vocab_size)", "arange(1, vocab_size + 1)"),
         ),
         shares=(
@@ -128,7 +129,8 @@ EXERCISE = Exercise(
             ("return counts", "return counts.transpose(0, -1)"),
         ),
         last_word_missing=(
-            "Your answer leaves out the last word of the vocabulary. torch.arange(n) already stops at n - 1.",
+            "Your answer leaves out the last word of the vocabulary. Use torch.arange(vocab_size), which already "
+            "stops at vocab_size - 1.",
             ("arange(vocab_size)", "arange(vocab_size - 1)"),
         ),
     ),

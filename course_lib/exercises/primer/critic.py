@@ -125,8 +125,8 @@ EXERCISE = Exercise(
         *slips(
             _LayerByLayer,
             relu_left_out=(
-                "Your answer has no ReLU between the layers. Without a ReLU, two linear layers can do no more than "
-                "one.",
+                "Your answer has no ReLU between the layers. Add one: without it, two linear layers can do no more "
+                "than one.",
                 (_RELU, "first"),
             ),
             relu_at_the_end=(
@@ -165,7 +165,7 @@ EXERCISE = Exercise(
                 ("self.output(bent)", "bent"),
             ),
             absolute_values=(
-                "Your answer takes absolute values between the layers. A ReLU sets negative numbers to 0.",
+                "Your answer takes absolute values between the layers. Use a ReLU, which sets negative numbers to 0.",
                 (_RELU, "first.abs()"),
             ),
             detached=(

@@ -100,8 +100,8 @@ EXERCISE = Exercise(
                 (_LENGTHS, "steps.square().sum(dim=-1)"),
             ),
             coordinates_added=(
-                "Your answer adds the horizontal distance of each step to the vertical one. The length of a step is "
-                "√(across² + up²).",
+                "Your answer adds the horizontal and vertical distances of each step. Compute the length of the step "
+                "instead: √(across² + up²).",
                 (_LENGTHS, "steps.abs().sum(dim=-1)"),
             ),
             all_cats_together=(
@@ -136,7 +136,7 @@ EXERCISE = Exercise(
                 (_BEATS, "torch.cat([positions[:, :1], later - earlier], dim=1)"),
             ),
             between_the_cats=(
-                "Your answer subtracts one cat from the next (dim=0). Subtract one beat from the next: dim=1.",
+                "Your answer takes the differences between cats (dim=0). Take the differences between beats: dim=1.",
                 lambda positions: positions.diff(dim=0).norm(dim=-1).sum(dim=0),
             ),
         ),

@@ -29,7 +29,9 @@ def _by_loop(x: Tensor) -> Tensor:
 EXERCISE = Exercise(
     id="primer.last_words",
     title="The last word of each sentence",
-    statement="last_words(x [sentences, words, d_model]) -> [sentences, d_model]: each sentence's last vector.",
+    statement=(
+        "last_words(x [sentences, words, d_model]) -> [sentences, d_model]: the vector of each sentence's last word."
+    ),
     points=1,
     minutes=4,
     difficulty=1,
@@ -65,24 +67,25 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "last_number",
-            "Your answer takes the last number of every word: it indexes the third dimension. Index the words, the "
-            "second dimension.",
+            "Your answer takes the last number of every word: it indexes the third dimension. Index the second "
+            "dimension, the words.",
             lambda x: x[..., -1],
         ),
         Misconception(
             "dimension_kept",
-            "Your answer has shape [sentences, 1, d_model]: the slice -1: keeps the dimension. Index with a plain -1.",
+            "Your answer has shape [sentences, 1, d_model], because the slice `-1:` keeps the dimension. Index with a "
+            "plain -1.",
             lambda x: x[:, -1:],
         ),
         Misconception(
             "first_word",
-            "Your answer takes the first word of each sentence: index 0 is the first. The last is -1.",
+            "Your answer takes the first word of each sentence, at index 0. Take the last word, at index -1.",
             lambda x: x[:, 0],
         ),
         Misconception(
             "position_written_down",
-            "Your answer takes the word at position 2, or the last word of a shorter sentence. Index with -1, which "
-            "is the last word at any length.",
+            "Your answer takes the word at position 2 (or the last word, if the sentence is shorter). Index with -1, "
+            "which is the last word however long the sentence is.",
             lambda x: x[:, min(2, x.shape[1] - 1)],
         ),
         Misconception(
@@ -97,7 +100,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "last_but_one",
-            "Your answer takes the second-to-last word. The last word has the index -1.",
+            "Your answer takes the second-to-last word. Take the last word, at index -1.",
             lambda x: x[:, max(x.shape[1] - 2, 0)],
         ),
     ),

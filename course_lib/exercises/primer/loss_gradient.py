@@ -68,8 +68,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "PyTorch computes the gradient for you if you compute the loss from a `w` that requires a gradient. Make "
-            "such a copy, compute the loss, call `backward()` on it, and read the copy's `.grad`.",
+            "PyTorch computes the gradient for you if you compute the loss from a `w` that it tracks. Make a tracked "
+            "copy, compute the loss from it, call `backward()` on the loss, and read the copy's `.grad`.",
         ),
         Hint(
             "shapes",
@@ -79,7 +79,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "outline",
-            "Copy `w`, and let the copy require a gradient.\n"
+            "Copy `w`, and have torch track the copy.\n"
             "Predict, subtract `y`, square, and take the mean.\n"
             "Call `backward()` on the loss.\n"
             "Return the copy's gradient.",
@@ -88,10 +88,14 @@ EXERCISE = Exercise(
     misconceptions=slips(
         _by_formula,
         summed=(
-            "Your answer is the gradient of the sum of the squares. The loss is their mean.",
+            "Your answer is the gradient of the sum of the squares. The loss is their mean: divide by the number of "
+            "examples.",
             (_GRADIENT, "slopes @ x"),
         ),
-        factor_2_missing=("Your answer is half the gradient. The derivative of u² is 2u.", ("2 * error", "error")),
+        factor_2_missing=(
+            "Your answer is half the gradient. Multiply it by 2: the derivative of u² is 2u.",
+            ("2 * error", "error"),
+        ),
         downhill=(
             "Your answer has the opposite sign, so it points downhill. Return the gradient, which points uphill; "
             "gradient descent subtracts it later.",
@@ -117,7 +121,8 @@ EXERCISE = Exercise(
             (_GRADIENT, "slopes.mean() * x.mean(dim=0)"),
         ),
         absolute_error=(
-            "Your answer is the gradient of the mean absolute error. The loss is the mean of the squares.",
+            "Your answer is the gradient of the mean absolute error. Square the errors instead: the loss is the mean "
+            "of the squares.",
             ("2 * error", "error.sign()"),
         ),
         divided_by_the_features=(
@@ -129,8 +134,8 @@ EXERCISE = Exercise(
             (_GRADIENT, "error @ x / len(y) / error.square().mean().sqrt()"),
         ),
         targets_left_out=(
-            "Your answer leaves out y, so it is the gradient of the mean squared prediction. The error is the "
-            "prediction minus y.",
+            "Your answer leaves out y, so it is the gradient of the mean squared prediction. Subtract y from the "
+            "prediction to get the error.",
             ("prediction - y", "prediction"),
         ),
     ),

@@ -1,4 +1,4 @@
-"""Primer, primer.split: What is kept for the test."""
+"""Primer, primer.split: Keep some for the test."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _by_torch(x: Tensor, labels: Tensor, order: Tensor, tested: int) -> Sides:
 
 EXERCISE = Exercise(
     id="primer.split",
-    title="What is kept for the test",
+    title="Keep some for the test",
     statement=(
         "split(x [examples, features], labels int [examples], order int [examples], tested int) -> (x_training, "
         "labels_training, x_test, labels_test): the examples in the given order; the last `tested` are the test set."
@@ -86,8 +86,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "`order` is a shuffled list of example numbers. Index both `x` and the labels with it, so that each "
-            "example keeps its label. Then cut both at the same position.",
+            "`order` is a shuffled list of indices. Index both `x` and the labels with it, so that each example keeps "
+            "its label. Then cut both at the same position.",
         ),
         Hint(
             "shapes",
@@ -129,8 +129,8 @@ EXERCISE = Exercise(
                 ("*training, *test", "training[0], test[0], training[1], test[1]"),
             ),
             order_inverted=(
-                "Your answer moves example i to position order[i]. Do the opposite: position i gets example order[i], "
-                "as in x[order].",
+                "Your answer moves example i to position order[i]. Do the opposite: put example order[i] at position "
+                "i, as x[order] does.",
                 (_ORDERED, "x[order.argsort()], labels[order.argsort()]"),
             ),
             test_first=(

@@ -106,7 +106,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Your loop takes the same steps as the loop above, in the same order: loss, zero, backward, step. Copy "
+            "Your loop does the same things as the loop above, in the same order: loss, zero, backward, step. Copy "
             "weight and bias so that the arguments don't change, and make one optimizer for the copies before the "
             "loop.",
         ),
@@ -129,12 +129,12 @@ EXERCISE = Exercise(
     misconceptions=(
         *_slips(
             gradients_add_up=(
-                "Your answer never sets the gradients to zero, so each step adds its gradients to all earlier ones. "
-                "Call optimizer.zero_grad() before backward().",
+                "Your answer never sets the gradients to zero, so each step adds its gradients to those of all "
+                "earlier steps. Call optimizer.zero_grad() before backward().",
                 ("model.zero_grad()", "pass"),
             ),
             plain_descent=(
-                "Your answer uses plain gradient descent (SGD). Use Adam, which adapts the step size of each weight.",
+                "Your answer uses plain gradient descent (SGD). Use Adam, which adapts the step size for each weight.",
                 (_OPTIMIZER, "torch.optim.SGD(model.parameters(), lr=rate)"),
             ),
             rate_left_out=(
@@ -146,8 +146,8 @@ EXERCISE = Exercise(
                 ("model(x)", "model(x).softmax(dim=-1)"),
             ),
             loss_after_the_step=(
-                "Your answer records each loss after its step. Keep the loss from before the step, on which you call "
-                "backward().",
+                "Your answer records each loss after its step. Keep the loss from before the step, the one that you "
+                "call backward() on.",
                 ("loss.detach()", "F.cross_entropy(model(x), labels).detach()"),
             ),
         ),
@@ -168,8 +168,8 @@ EXERCISE = Exercise(
                 ("labels)", 'labels, reduction="sum")'),
             ),
             losses_as_numbers=(
-                "Your losses are a list. Append each loss.detach(), and turn the list into one tensor at the end, "
-                "with torch.stack.",
+                "Your answer returns the losses as a list. Append each loss.detach(), and turn the list "
+                "into one tensor at the end, with torch.stack.",
                 ("torch.stack(losses)", "[float(loss) for loss in losses]"),
             ),
             one_step=(

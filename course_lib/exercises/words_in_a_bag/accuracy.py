@@ -1,4 +1,4 @@
-"""Lesson 00, words_in_a_bag.accuracy: How often it is right."""
+"""Lesson 00, words_in_a_bag.accuracy: How often the model is right."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ def _accuracy_by_loop(logits: Tensor, labels: Tensor) -> Tensor:
 EXERCISE = Exercise(
     id="words_in_a_bag.accuracy",
     name="accuracy",
-    title="How often it is right",
+    title="How often the model is right",
     statement=(
         "accuracy(logits [examples, classes], labels int [examples]) -> []: the share of examples whose largest logit "
-        "is at the right class, a float32 tensor from 0 to 1."
+        "belongs to the right class, a float32 tensor from 0 to 1."
     ),
     points=1,
     minutes=6,
@@ -85,7 +85,7 @@ EXERCISE = Exercise(
             "floats and take their mean.",
             (".float().mean()", ".sum()"),
         ),
-        percent=("Your answer is a percentage. Return a share, from 0 to 1.", ("return ", "return 100 * ")),
+        percent=("Your answer is a percentage. Return a share between 0 and 1.", ("return ", "return 100 * ")),
         divided_by_the_classes=(
             "Your answer divides by the number of classes. Divide by the number of examples, len(labels).",
             (".float().mean()", ".sum() / logits.shape[-1]"),

@@ -73,8 +73,8 @@ EXERCISE = Exercise(
     id="words_in_a_bag.analogy",
     title="Man is to king as woman is to ...",
     statement=(
-        "analogy(table [vocab_size, d_model], words, a, b, c, count) -> list of `count` words: with all vectors scaled "
-        "to length 1, the words with the largest cosine with b - a + c, best first, without a, b and c."
+        "analogy(table [vocab_size, d_model], words, a, b, c, count) -> list of `count` words: with all vectors "
+        "scaled to length 1, the words whose cosine with b - a + c is largest, best first, without a, b and c."
     ),
     points=3,
     minutes=15,
@@ -89,7 +89,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "b - a is the step from one word to the other. Take the same step from c, and find the nearest words as "
+            "b - a is the step from one word to the other. Take the same step from c, and find the nearest words, as "
             "in exercise 2. Leave out the three given words, which are always close by.",
         ),
         Hint(
@@ -122,7 +122,7 @@ EXERCISE = Exercise(
                 ("cosines[[i, j, k]]", "cosines[k]"),
             ),
             lengths_kept=(
-                "Your answer uses unscaled vectors, so long ones score higher. Scale each row to length 1 first.",
+                "Your answer uses unscaled vectors, so long vectors score higher. Scale each row to length 1 first.",
                 ("table / lengths", "table"),
             ),
             raw_directions=(
@@ -131,7 +131,7 @@ EXERCISE = Exercise(
                 ("unit[j] - unit[i] + unit[k]", "table[j] - table[i] + table[k]"),
             ),
             wrong_way_round=(
-                "Your answer takes the step from b to a. The step from a to b is b - a.",
+                "Your answer takes the step from b to a. Take the step from a to b, which is b - a.",
                 ("unit[j] - unit[i]", "unit[i] - unit[j]"),
             ),
             all_added=(
@@ -139,7 +139,7 @@ EXERCISE = Exercise(
                 ("unit[j] - unit[i]", "unit[j] + unit[i]"),
             ),
             step_alone=(
-                "Your answer looks for words near b - a alone. The step starts from c: add c's vector.",
+                "Your answer looks for words near b - a alone. Add c's vector, because the step starts from c.",
                 (" + unit[k]", ""),
             ),
             near_c_alone=(
@@ -166,7 +166,7 @@ EXERCISE = Exercise(
                 ("table.norm(dim=-1, keepdim=True)", "table.norm(dim=0, keepdim=True)"),
             ),
             c_subtracted=(
-                "Your answer subtracts c. Add it, because the step b - a starts there: b - a + c.",
+                "Your answer subtracts c. Add it, because the step b - a starts from c: b - a + c.",
                 ("+ unit[k]", "- unit[k]"),
             ),
             worst_first=(

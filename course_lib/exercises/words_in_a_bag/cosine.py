@@ -74,8 +74,8 @@ EXERCISE = Exercise(
             "outline",
             "Compute the length of every row of the table, `[vocab_size]`.\n"
             "Compute the dot product of every row with row i, `[vocab_size]`.\n"
-            "Divide each dot product by the product of two lengths: its own row's and row i's. Put that product in "
-            "parentheses.",
+            "Divide each dot product by two lengths: the length of that row and the length of row i. Put the product "
+            "of the two lengths in parentheses.",
             answers=("multiplied_by_own_length", "lengths_as_a_column", "own_length_twice"),
         ),
     ),
@@ -105,8 +105,8 @@ EXERCISE = Exercise(
             ("(lengths * lengths[i])", "(lengths * lengths[i]) ** 2"),
         ),
         multiplied_by_own_length=(
-            "Your answer divides by the other word's length and then multiplies by word i's: / and * run from left to "
-            "right. Put the product in parentheses: / (lengths * lengths[i]).",
+            "Your answer divides by the other word's length and then multiplies by word i's, because Python evaluates "
+            "/ and * from left to right. Put the product in parentheses: / (lengths * lengths[i]).",
             ("(lengths * lengths[i])", "lengths * lengths[i]"),
         ),
         length_of_the_table=(

@@ -61,8 +61,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "You can index a tensor with a tensor of integers. The indices 2, 0 and 2 give you three rows, with row 2 "
-            "twice.",
+            "You can index a tensor with a tensor of integers. The indices 2, 0 and 2 give you three rows: row 2, row "
+            "0, and row 2 again.",
         ),
         Hint(
             "shapes",
@@ -95,8 +95,8 @@ EXERCISE = Exercise(
             ("table.shape[1])", "table.shape[1]).mT"),
         ),
         row_0_zeroed=(
-            "Your answer has zeros where the id is 0. Take row 0 from the table like any other row. In exercise 4, "
-            "the mask leaves out padding.",
+            "Your answer has zeros where the id is 0. Take row 0 from the table like any other row. You will leave "
+            "out padding in exercise 4, with the mask.",
             ("table.shape[1])", "table.shape[1]) * (ids != 0).unsqueeze(-1)"),
         ),
     ),

@@ -89,8 +89,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "`torch.bincount` counts how often 0, 1, 2, ... occur among labels. Always predict the index of the "
-            "largest count. Use only the training labels to find it.",
+            "`torch.bincount` counts how often each of 0, 1, 2, ... occurs among the labels. Always predict the index "
+            "of the largest count. Use only the training labels to find it.",
         ),
     ),
     misconceptions=slips(
@@ -144,8 +144,8 @@ EXERCISE = Exercise(
             ("argmax", "argmin"),
         ),
         the_label_itself=(
-            "Your answer is the most frequent label. Return how often it is right on the test set, a share from 0 to "
-            "1.",
+            "Your answer is the most frequent label. Return how often that label is right on the test set, a share "
+            "between 0 and 1.",
             ("test_labels ==", ""),
             (".float().mean()", ""),
         ),

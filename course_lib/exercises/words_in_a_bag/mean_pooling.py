@@ -88,7 +88,7 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Multiply the padding by 0, and sum over the words. Then divide by the number of words, which you get "
-            "from the mask. A sentence may have no words.",
+            "from the mask. Remember that a sentence may have no words.",
         ),
         Hint(
             "shapes",
@@ -134,15 +134,17 @@ EXERCISE = Exercise(
                 ("words = mask", "words = (~mask)"),
             ),
             words_by_their_numbers=(
-                "Your answer mistakes zeros for padding. Padding isn't always 0, and a word may be 0: use the mask.",
+                "Your answer mistakes zeros for padding. Padding isn't always 0, and the numbers of a word may all be "
+                "0: use the mask.",
                 ("mask.unsqueeze(-1)", "(x != 0).any(dim=-1, keepdim=True)"),
             ),
             words_of_zeros_left_out=(
-                "Your answer doesn't count a word of all zeros. Count the True entries of the mask instead.",
+                "Your answer doesn't count a word whose numbers are all 0. Count the True entries of the mask instead.",
                 ("words.sum(dim=1)", "(words * (x != 0).any(dim=-1, keepdim=True)).sum(dim=1)"),
             ),
             words_of_zeros_masked=(
-                "Your answer treats a word of all zeros as padding, so no gradient reaches it. Go by the mask alone.",
+                "Your answer treats a word whose numbers are all 0 as padding, so no gradient reaches it. Use only "
+                "the mask.",
                 ("words = mask", "words = (mask & (x != 0).any(dim=-1))"),
             ),
             over_the_batch=(
@@ -179,7 +181,7 @@ EXERCISE = Exercise(
                 (_QUOTIENT, "torch.nan_to_num(total / count)"),
             ),
             padding_where_no_words=(
-                "Your answer averages the padding of a sentence without words. Return zeros there.",
+                "Your answer averages the padding of a sentence without words. Return zeros for such a sentence.",
                 (_QUOTIENT, "torch.where(count > 0, total / count.clamp(min=1), x.mean(dim=1))"),
             ),
         ),

@@ -123,7 +123,7 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Split both sentences at their spaces.\n"
-            "Repeat each sentence as many times as the other has words, so that both have the same length.\n"
+            "Repeat each sentence once for every word of the other, so that both have the same length.\n"
             "Count the words of both with `Counter`. Equal counts now mean equal shares.",
             answers=("whole_multiples",),
         ),
@@ -151,8 +151,8 @@ EXERCISE = Exercise(
             (_SAME, "ours.keys() == theirs.keys() and words == others"),
         ),
         counts_without_words=(
-            "Your answer compares how often words occur, but not which words. Different words have different vectors: "
-            "compare word by word, each with its share of its sentence.",
+            "Your answer compares how often words occur, but not which words. Different words have different vectors, "
+            "so compare each word's share of the first sentence with its share of the second.",
             (_SAME, "sorted(ours.values()) == sorted(theirs.values())"),
         ),
         letters=(
@@ -161,15 +161,15 @@ EXERCISE = Exercise(
             ("second.split()", "second.replace(' ', '')"),
         ),
         whole_multiples=(
-            "Your answer allows one sentence to be a whole multiple of the other. But a sentence repeated twice has "
-            "the same mean as one repeated three times: compare shares, or repeat each sentence as many times as the "
-            "other has words.",
+            "Your answer works only if one sentence is the other repeated a whole number of times. But a sentence "
+            "repeated twice has the same mean as that sentence repeated three times: compare shares, or repeat each "
+            "sentence once for every word of the other.",
             ("* others", "* max(1, others // words)"),
             ("* words", "* max(1, words // others)"),
         ),
         common_words_only=(
-            "Your answer compares the shares of words that both sentences have. A word in only one of them also "
-            "changes the mean: go through the words of both, set(a) | set(b).",
+            "Your answer compares the shares of words that both sentences have. A word that only one sentence has "
+            "also changes the mean: go through the words of both, set(a) | set(b).",
             ("ours | theirs", "ours & theirs"),
         ),
         one_word_decides=(

@@ -121,14 +121,14 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "An epoch's order is `[examples]`. `split` cuts it into batches of `batch_size` indices; the last may be "
-            "shorter. Index `ids`, `mask` and `labels` with each batch. Each epoch has one loss, so the losses are "
-            "`[epochs]`.",
+            "An epoch's order is `[examples]`. `split` cuts it into batches of `batch_size` indices; the last batch "
+            "may be shorter. Index `ids`, `mask` and `labels` with each batch. Each epoch has one loss, so the losses "
+            "are `[epochs]`.",
             answers=("labels_in_the_old_order", "order_ignored"),
         ),
         Hint(
             "outline",
-            "Copy the three parameters, make the copies require gradients, and make an Adam optimizer for them.\n"
+            "Copy the three parameters, have torch track the copies, and make an Adam optimizer for them.\n"
             "For each epoch, start a sum at 0.\n"
             "For each batch of the epoch's order, compute the logits and their cross-entropy with the batch's labels.\n"
             "Set the gradients to zero, call `backward()`, and take a step.\n"
@@ -145,12 +145,12 @@ EXERCISE = Exercise(
                 ("optimizer.zero_grad()", "pass"),
             ),
             new_optimizer_each_epoch=(
-                "Your answer makes a new Adam optimizer in each epoch, which forgets earlier gradients. Make one "
+                "Your answer makes a new Adam optimizer in each epoch, so it forgets all earlier gradients. Make one "
                 "before both loops.",
                 ("for order in orders:", f"for order in orders:\n        optimizer = {_ADAM}"),
             ),
             plain_descent=(
-                "Your answer uses plain gradient descent (SGD). Use Adam, which adapts the step size of each weight.",
+                "Your answer uses plain gradient descent (SGD). Use Adam, which adapts the step size for each weight.",
                 (_ADAM, "torch.optim.SGD(parameters, lr=rate)"),
             ),
             order_ignored=(
@@ -169,7 +169,7 @@ EXERCISE = Exercise(
         *_slips(
             paired=False,
             one_step_an_epoch=(
-                "Your answer takes one step per epoch: is step() outside the inner loop? Take one after each batch.",
+                "Your answer takes one step per epoch: is step() outside the inner loop? Take a step after each batch.",
                 ("            optimizer.step()\n", ""),
                 ("        losses.append", "        optimizer.step()\n        losses.append"),
             ),
@@ -178,17 +178,17 @@ EXERCISE = Exercise(
                 ("Adam(parameters,", "Adam(parameters[1:],"),
             ),
             last_batch_dropped=(
-                "Your answer skips a last batch that is smaller than the others. Train on it too.",
+                "Your answer skips the last batch if it is smaller than the others. Train on it too.",
                 ("order.split(batch_size)", "order[: max(len(order) // batch_size, 1) * batch_size].split(batch_size)"),
             ),
             mean_of_means=(
-                "Your loss gives a small last batch the weight of a full one. Weight each batch by its number of "
+                "Your loss gives a small last batch the same weight as a full one. Weight each batch by its number of "
                 "sentences.",
                 ("len(chosen) * loss", "loss"),
                 ("len(order))", "len(order.split(batch_size)))"),
             ),
             loss_of_the_last_batch=(
-                "Your loss is only the last batch's. Return the mean over all sentences of the epoch.",
+                "Your answer returns only the last batch's loss. Return the mean over all sentences of the epoch.",
                 ("losses.append(total / len(order))", "losses.append(loss.detach())"),
             ),
         ),
