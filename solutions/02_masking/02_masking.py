@@ -17,8 +17,8 @@
 # Cats like to sit on whatever you are reading. Here that is useful: a **mask** is a cat on the page. It decides which
 # **tokens** a query may see and which are covered up.
 #
-# (From now on, we call the units that a model reads *tokens*: in this lesson words, later also parts of words,
-# characters or special symbols.)
+# (From now on, we call the units that a model reads *tokens*. In this lesson they are words; later they can also be
+# parts of words, characters or special symbols.)
 #
 # There are two reasons to cover tokens. Some lie in the **future**: a model that learns to predict the next token must
 # not read it first. Others are only **padding**, added to make all sentences of a batch the same length. You will write
@@ -39,8 +39,9 @@
 # answer and explains it; `progress()` shows how far you have come.
 #
 # Masks are boolean throughout the course, and **True means "may attend"**. Rows are queries, columns are keys. *The
-# paper* is Vaswani et al. (2017), [*Attention Is All You Need*](https://arxiv.org/abs/1706.03762). Section 4's demos
-# use your own scores and scaling from lesson 01 if both have passed, and say whose they use. No check depends on them.
+# paper* is Vaswani et al. (2017), [*Attention Is All You Need*](https://arxiv.org/abs/1706.03762). The demos in section
+# 4 use your own scores and scaling from lesson 01 if both passed their checks, and say whose they use. No check depends
+# on that.
 
 # %%
 import math
@@ -67,13 +68,13 @@ torch.set_printoptions(precision=4, sci_mode=False)
 # |---|---|---|---|---|
 # | **target** | saw | the | dog | running |
 #
-# In the self-attention of lesson 01, position *I*, whose target is *saw*, attends to all tokens of the input. One of
-# them is *saw*. The model needn't learn any English; it only has to look one token to the right.
+# In the self-attention of lesson 01, *I*, whose target is *saw*, attends to all tokens of the input, and one of them is
+# *saw*. The model doesn't have to learn any English; it only has to look one token to the right.
 #
-# Catch such a model in the act. The sentences below are **random**: eight symbols, each equally likely whatever came
-# before. An honest model can do no better than give each symbol a probability of 1/8, for a loss of
-# $\log 8 \approx 2.08$. We train the same small model twice, without a mask and with one. **Predict** both losses after
-# 80 steps.
+# Let's catch such a model in the act. The sentences below are **random**: there are eight symbols, each equally likely
+# no matter what came before. An honest model can do no better than give each symbol a probability of 1/8, for a loss of
+# $\log 8 \approx 2.08$. We train the same small model twice, first without a mask and then with one. **Predict** both
+# losses after 80 steps.
 
 # %% [markdown] tags=["slides"]
 # S0 asks why such a model reaches perfect accuracy so easily. This is the answer.
@@ -137,8 +138,9 @@ show.prediction("sees everything", my_losses["sees everything"], cheating[-1])
 show.prediction("sees only the past", my_losses["sees only the past"], honest[-1])
 
 # %% [markdown]
-# Without a mask, the loss is near 0 on pure noise. The average attention weights of both models show why. The cheat's
-# row 0 attends to column 1, row 1 to column 2, and so on: always one to the right, to the answer.
+# Without a mask, the loss is near 0 on pure noise. The average attention weights of both models show why. In the
+# cheating model, row 0 attends to column 1, row 1 to column 2, and so on: always one token to the right, where the
+# answer is.
 
 # %% tags=["demo"]
 positions = [str(index) for index in range(LENGTH)]
@@ -149,16 +151,16 @@ show.matrices(
 )
 
 # %% [markdown]
-# In use, such a model is worthless, because there *is* no next token to copy. A wrong mask is one of the nastiest bugs:
-# nothing crashes, and the training loss looks wonderful.
+# When you put such a model to use, it is worthless, because then there *is* no next token to copy. A wrong mask is one
+# of the nastiest bugs: nothing crashes, and the training loss looks wonderful.
 #
 # ## 2. The causal mask
 #
 # The remedy is the **causal mask**: **position $i$ may attend to positions $0, \dots, i$ but to nothing later.** It may
 # attend to itself, because it knows its own token and needs it.
 #
-# Take a model that writes German, one token at a time (a *decoder*, section 4.3). It has read `<s>`, which marks the
-# beginning, and *die Katze tanzte*. Its mask looks like this; a tick means "may attend".
+# Take a model that writes German, one token at a time (a *decoder*; see section 4.3). It has read `<s>`, which marks
+# the beginning, and *die Katze tanzte*. Its mask looks like this; a check mark means "may attend".
 
 # %%
 tokens = ["<s>", "die", "Katze", "tanzte"]
@@ -171,16 +173,17 @@ show.matrices(
 )
 
 # %% [markdown]
-# Read the mask row by row: `<s>` sees only itself, *die* sees two tokens, *tanzte* all four. The ticks fill the
-# **lower** triangle, diagonal included.
+# Read the mask row by row: `<s>` sees only itself, *die* sees two tokens, and *tanzte* sees all four. The check marks
+# fill the **lower** triangle, including the diagonal.
 #
-# Others write masks differently. A mask may be **additive**: 0 where a query may attend and $-\infty$ where it may not,
-# to be added to the scores. In some PyTorch modules, True means "may **not** attend". Read the documentation each time.
+# Other code writes masks differently. Some masks are **additive**: they hold 0 where a query may attend and $-\infty$
+# where it may not, and you add them to the scores. In some PyTorch modules, True means "may **not** attend". So read
+# the documentation each time.
 
 # %% [markdown] tags=["slides"]
-# S2's decoder reads this sentence (its slides spell the verb *tantze*; it is *tanzte*, from *tanzen*). S0 uses PyTorch's
-# additive mask. S3 writes its attention as $A_{ij} = \text{mask}_{ij} \exp\langle K w_i, Q w_j \rangle$: the first index is
-# the **key**, so its mask is the transpose of ours.
+# S2's decoder reads this sentence (its slides spell the verb *tantze*; it should be *tanzte*, from *tanzen*). S0 uses
+# PyTorch's additive mask. S3 writes its attention as $A_{ij} = \text{mask}_{ij} \exp\langle K w_i, Q w_j \rangle$: the
+# first index is the **key**, so its mask is the transpose of ours.
 
 # %% tags=["demo", "slides"]
 show.matrices(
@@ -196,8 +199,8 @@ show.matrices(
 #
 # $$\hat w_4 = s_{1,4} V w_1 + s_{2,4} V w_4 + s_{3,4} V w_3 + s_{4,4} V w_4 .$$
 #
-# The second term should be $s_{2,4} V w_2$: word 2's weight belongs to word 2. In the printed sum, word 4 counts twice
-# and word 2 not at all. Here are both sums, with S3's own indices and made-up words.
+# The second term should be $s_{2,4} V w_2$: the weight of word 2 belongs with the vector of word 2. In the printed sum,
+# word 4 counts twice and word 2 not at all. Here are both sums, with S3's own indices and made-up word vectors.
 
 # %% tags=["demo", "slides"]
 w = torch.tensor([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0], [0.5, -0.5]])  # w_1 to w_4; K, Q and V leave them as they are
@@ -213,13 +216,13 @@ print("our way, transposed: row 3 of alpha @ w is", (s.T @ w)[3])
 # ### Exercise 1 · Causal mask
 # `masking.causal_mask` · 1 point · about 4 minutes
 #
-# Make the mask for a sentence of any length.
+# Make the causal mask for a sentence of any length.
 #
-# Shapes: `length` is an int, the result is a boolean tensor `[length, length]`, True where the query (row) may see the key
-# (column).
+# Shapes: `length` is an int, and the result is a boolean tensor `[length, length]`, True where the query (row) may see
+# the key (column).
 
 # %% [markdown] tags=["fine-print"]
-# Your mask will be used on a GPU one day, so create it on the given `device`: pass it on, as in
+# One day, your mask will be used on a GPU, so create it on the given `device`: pass the argument on, as in
 # `torch.ones(3, device=device)`. `None` means torch's default, the CPU.
 
 
@@ -237,9 +240,10 @@ def causal_mask(length, device=None):
 
 
 # %% [markdown] tags=["reason"]
-# Row i is query i, and it may attend to keys 0 to i: without the diagonal, the first token would have nothing to attend
-# to. Booleans can't be mistaken for numbers to multiply or add. The upper triangle would show every token the future
-# but not the past, and a model trained that way has read each answer before it gives it.
+# Row i is query i, which may attend to keys 0 to i. Key i is included, because without the diagonal, the first token
+# would have nothing to attend to. A boolean mask can't be mistaken for numbers to multiply or add. The upper triangle
+# would show every token the future but not the past, so a model trained that way has read each answer before it gives
+# it.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-causal_mask-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("masking.causal_mask")
@@ -250,9 +254,9 @@ check("masking.causal_mask", hidden=True)
 # %% [markdown]
 # ## 3. Three ways to mask
 #
-# A mask says which weights must be 0. The other weights of a row must still sum to 1. Three ways come to mind, and two
-# of them are right. Try them on the scaled scores of self-attention over the four German tokens. (Section 4 computes
-# these scores.)
+# A mask says which weights must be 0, and the other weights of a row must still sum to 1. Three ways to do that come to
+# mind, and two of them are right. Try them on the scaled scores of self-attention over the four German tokens. (Section
+# 4 computes these scores.)
 
 # %%
 scaled_b = torch.tensor(
@@ -268,7 +272,7 @@ scaled_b = torch.tensor(
 # ### 3.1 Multiplying the scores: wrong
 #
 # The first idea: multiply the scores by the mask, 1 for allowed and 0 for forbidden, then take the softmax. Look at the
-# mask's first row and predict: how much of its attention does `<s>` give to the three tokens that it mustn't see?
+# mask's first row and predict: how much of its attention does `<s>` give to the three tokens that it must not see?
 
 # %%
 leaked_by_the_first_token = None  # in %
@@ -282,8 +286,8 @@ show.prediction("leaked by <s>", leaked_by_the_first_token, 100 * wrong_alpha[0,
 
 # %% [markdown]
 # **A score of 0 is not a weight of 0.** The softmax turns 0 into $e^0 = 1$, which gets an ordinary weight. The token
-# `<s>` spends 42% of its attention on tokens that it mustn't see. It gets worse: if the allowed scores are negative,
-# the forbidden zeros are the *largest* scores in the row.
+# `<s>` spends 42% of its attention on tokens that it must not see. And it can get worse: if the allowed scores are
+# negative, the forbidden zeros are the *largest* scores in the row.
 #
 # To get a weight of 0 out of a softmax, put in $-\infty$, because $e^{-\infty} = 0$.
 
@@ -303,7 +307,7 @@ show.prediction("leaked by <s>", leaked_by_the_first_token, 100 * wrong_alpha[0,
 #
 # The masked keys vanish from the numerator *and* from the sum in the denominator, so each row still sums to 1.
 #
-# Instead of $-\infty$, people also use a large negative number such as $-10^9$. That makes a difference only in extreme
+# Some people use a large negative number such as $-10^9$ instead of $-\infty$. That makes a difference only in extreme
 # cases:
 
 # %%
@@ -313,9 +317,9 @@ print("all -1e9:", torch.softmax(torch.full((3,), -1e9), dim=0))
 print("-1e9 in half precision:", torch.tensor(-1e9).half())
 
 # %% [markdown]
-# For a row in which **everything** is forbidden, the formula gives no right answer. With $-\infty$, it becomes $0/0$,
-# `nan`, which spreads through the whole model at the next training step. With $-10^9$, the row attends evenly to
-# exactly the tokens that it mustn't see. (And half precision can't represent $-10^9$ at all.)
+# In a row where **everything** is forbidden, neither number gives the right answer. With $-\infty$, the softmax becomes
+# $0/0$, `nan`, which spreads through the whole model at the next training step. With $-10^9$, the query attends evenly
+# to exactly the tokens that it must not see. (And half precision can't represent $-10^9$ at all.)
 #
 # Such rows do occur, in padding and in empty sentences. Let's agree: **a query that may attend to nothing gets weights
 # of 0**, and its output is the zero vector.
@@ -327,15 +331,15 @@ print("-1e9 in half precision:", torch.tensor(-1e9).half())
 # `torch.softmax`, but not `torch.masked`. In a row without any allowed key, all weights are 0.
 #
 # Shapes: `scaled` is `[..., queries, keys]`, `mask` is boolean and has the same shape or broadcasts to it (one mask
-# `[queries, keys]` for a whole batch, for example), the result has the shape of `scaled`.
+# `[queries, keys]` for a whole batch, for example), and the result has the shape of `scaled`.
 
 # %% [markdown] tags=["fine-print"]
 # One point is for the values, and one each for scores far from 0, for a mask that broadcasts, and for fully masked
-# rows. Scores, allowed or forbidden, lie anywhere between −5000 and 5000: $-10^9$ is low enough to fill with, −1000 is
-# not. With fully masked rows, the gradient of `scaled` is compared too: in such a row it is 0, not `nan` (and torch
-# can't compute it if you overwrite the softmax's result in place). Scores may be in double precision, and are then
-# compared to nine digits: compute in their dtype, and don't add an epsilon anywhere. Don't change `scaled` itself, or
-# any other argument in this course: the caller may still need it.
+# rows. Scores, allowed or forbidden, lie anywhere between −5000 and 5000, so $-10^9$ is low enough to fill with, but
+# −1000 is not. With fully masked rows, the check also compares the gradient of `scaled`: in such a row, it is 0, not
+# `nan`. (Torch can't compute the gradient if you overwrite the result of the softmax in place.) Scores may be in double
+# precision, where the check compares nine digits, so compute in their dtype, and don't add an epsilon anywhere. Don't
+# change `scaled` itself, or any other argument in this course: the caller may still need it.
 
 
 # %% nbgrader={"grade": false, "grade_id": "masking-masked_weights-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -359,8 +363,8 @@ def masked_weights(scaled, mask):
 #
 # Fill with the lowest finite number, not minus infinity, because of rows that allow nothing: there, minus infinity
 # gives 0 / 0. Replacing that `nan` afterward fixes the value, but if you added minus infinity, the gradient stays
-# `nan`. With a finite fill, a row that allows nothing comes out uniform, and the product with the mask makes it 0,
-# gradient included. A fixed fill such as -1000 works until a real score lies below it.
+# `nan`. With a finite fill, a row that allows nothing comes out uniform, and multiplying by the mask turns it into
+# zeros, with a gradient of 0. A fixed fill such as -1000 works until a real score lies below it.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-masked_weights-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("masking.masked_weights")
@@ -371,15 +375,15 @@ check("masking.masked_weights", hidden=True)
 # %% [markdown]
 # ### 3.3 Multiplying the exponentials
 #
-# Multiplying wasn't a bad idea, only too early. Multiply **after** the exponential, where 0 really means no weight, and
-# then divide by the sum:
+# Multiplying wasn't a bad idea; it just came too early. Multiply **after** the exponential, where 0 really means no
+# weight, and then divide by the sum:
 #
 # $$A_{ij} = \text{mask}_{ij} \cdot \exp(\text{scaled}_{ij}), \qquad
 #   \alpha_{ij} = \frac{A_{ij}}{\sum_{j'} A_{ij'}} .$$
 #
 # Forbidden keys drop out of the numerator and of the sum, so you get the same weights as with $-\infty$.
 #
-# That needs care. A bare `exp` overflows (lesson 01), so you subtract a number from each row first. That number must be
+# But be careful. A bare `exp` overflows (lesson 01), so you subtract a number from each row first. That number must be
 # the largest **allowed** score: if you subtracted a forbidden 1000, all allowed exponentials would underflow to 0. But
 # then the forbidden 1000 overflows, and the mask can't fix that, because $0 \times \infty$ is `nan`:
 
@@ -388,8 +392,8 @@ far_above = torch.tensor(1000.0)
 print("exp(1000) =", far_above.exp().item(), "   times a mask of 0 =", (far_above.exp() * 0).item())
 
 # %% [markdown]
-# So forbidden scores must be made harmless **before** the exponential; the function below does that with `clamp`. Here
-# are all three ways side by side: look at the upper right triangle, which should be empty.
+# So you have to make forbidden scores harmless **before** the exponential; the function below does that with `clamp`.
+# Here are all three ways side by side. Look at the upper right triangle, which should be empty.
 
 
 # %% tags=["demo"]
@@ -466,14 +470,14 @@ x_b = torch.tensor([[1.0, 1.0], [-1.0, -2.5], [4.0, 3.0], [2.0, -3.0]])
 # `masking.masked_self_attention` · 3 points · about 10 minutes
 #
 # Put together scores, scaling, mask, softmax and average, with `x` in all three roles. You may call your own
-# `masked_weights`, but then a slip in it costs you points here too. Torch's built-in attention is not allowed.
+# `masked_weights`, but then a mistake in it costs you points here too. Torch's built-in attention is not allowed.
 #
-# Shapes: `x` is `[..., tokens, d_model]`, `mask` is boolean and has the shape `[..., tokens, tokens]` or broadcasts to it,
-# the result is `[..., tokens, d_model]`. Each token may attend to at least one.
+# Shapes: `x` is `[..., tokens, d_model]`, `mask` is boolean and has the shape `[..., tokens, tokens]` or broadcasts to
+# it, and the result is `[..., tokens, d_model]`. Each token may attend to at least one token.
 
 # %% [markdown] tags=["fine-print"]
-# One point is for values and the gradient of `x`, one for long vectors, whose scores lie in the thousands, and one for a
-# mask that broadcasts.
+# One point is for the values and the gradient of `x`, one for long vectors, whose scores lie in the thousands, and one
+# for a mask that broadcasts.
 
 
 # %% nbgrader={"grade": false, "grade_id": "masking-masked_self_attention-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -493,10 +497,10 @@ def masked_self_attention(x, mask):
 
 
 # %% [markdown] tags=["reason"]
-# The mask goes between scaling and softmax: after the softmax, forbidden tokens have already taken some of the weight,
-# and the rows no longer sum to 1. Fill with the lowest number of the dtype, since long vectors give scores in the
-# thousands, where -1000 might be one of the larger ones. All three roles of `x` carry gradients; if you detach one of
-# them, the model learns only through the others.
+# The mask goes between the scaling and the softmax. If you mask after the softmax, forbidden tokens have already taken
+# some of the weight, and the rows no longer sum to 1. Fill with the lowest number of the dtype, because long vectors
+# give scores in the thousands, and -1000 may not be low enough. All three roles of `x` carry gradients; if you detach
+# one of them, the model learns only through the others.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-masked_self_attention-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("masking.masked_self_attention")
@@ -569,7 +573,7 @@ for name, values in (("scores / 4", quarter), ("scores, unscaled", scores_b)):
 # %% [markdown] tags=["slides"]
 # So the slide shows two different computations at once:
 #
-# 1. The printed `scaled` and `masked` are `scores / 4`: divided by the number of *keys*, where $\sqrt{2}$ belongs.
+# 1. The printed `scaled` and `masked` are `scores / 4`: they are divided by the number of *keys* instead of $\sqrt{2}$.
 # 2. The printed `alpha` and `out` do **not** follow from the printed `scaled`. They come from the softmax of the
 #    *unscaled* scores: the code says `masked = scores.masked_fill(...)`, so `scaled` is computed and then never used.
 #
@@ -580,22 +584,22 @@ for name, values in (("scores / 4", quarter), ("scores, unscaled", scores_b)):
 # ### 4.2 The leak test
 #
 # Here is a test to keep for every model you will ever build: **change the future, and see whether the past notices.**
-# Change one token, run the model again, and compare the outputs with the old ones. Outputs that differ have seen that
-# token. Do it for each token, and you have a table of who sees whom. In a causal model, everything above its diagonal
-# must be False.
+# Change one token, run the model again, and compare the outputs with the old ones. Every output that differs has seen
+# that token. Do this for each token, and you have a table of who sees whom. In a causal model, everything above the
+# diagonal must be False.
 #
 # ### Exercise 4 · The leak test
 # `masking.leak_test` · 4 points · about 20 minutes
 #
 # Write the test for any model, that is, any function of one tensor that returns a row for each token.
 #
-# Shapes: `x` is `[tokens, d_model]`, `model(x)` is `[tokens, d_out]`, the result is boolean `[tokens, tokens]`: True at
-# `[i, j]` where the output of token `i` changes when token `j` is changed.
+# Shapes: `x` is `[tokens, d_model]`, `model(x)` is `[tokens, d_out]`, and the result is boolean `[tokens, tokens]`:
+# True at `[i, j]` where the output of token `i` changes when token `j` is changed.
 
 # %% [markdown] tags=["fine-print"]
-# The check's models see a token clearly or not at all, so you needn't think about rounding here. Some models ignore one
-# of the components, and some tokens are all zeros: change a token so thoroughly that an output that sees it must
-# change. Don't change `x`.
+# The check's models see a token clearly or not at all, so you don't have to think about rounding here. Some models
+# ignore one of the components, and some tokens are all zeros, so replace a token so thoroughly that every output that
+# sees it has to change. Don't change `x`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "masking-leak_test-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -621,7 +625,8 @@ def leak_test(model, x):
 # Change one token at a time, on a fresh copy; otherwise the changes pile up, and a difference is blamed on the wrong
 # token. The new vector is random: doubling a token of zeros changes nothing, and a model that ignores one component
 # doesn't notice a change in it. An output has changed if any of its numbers has. Rows are outputs and columns are
-# inputs, so you read the result like a mask; it says what a model does, while the mask says what it should do.
+# inputs, so you can read the result like a mask, but it says what the model does, while a mask says what the model
+# should do.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-leak_test-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("masking.leak_test")
@@ -631,7 +636,7 @@ check("masking.leak_test", hidden=True)
 
 # %% [markdown]
 # Use the test on your masked self-attention and on the leaky kind from 3.1. **Predict:** with the leaky kind, how many
-# of the three earlier tokens notice a new *tanzte*?
+# of the three earlier tokens notice when *tanzte* is replaced?
 
 # %%
 notice_the_leak = None  # 0, 1, 2 or 3
@@ -669,9 +674,9 @@ def does_the_past_notice():
 # %% [markdown]
 # *Tanzte* changes in both columns, as it must: it is the token that we replaced. But *Katze* changes by 0.0000 in the
 # leaky column as well. Is it safe? No. Its own score is 17.68, so a forbidden score of 0 keeps a weight of about
-# $e^{-17.68}$, printed in the last line, and adding so little to a 4 doesn't change it in float32. The leak is there,
-# and with shorter vectors it would show. So the test finds leaks, but finding none proves little: try several
-# sentences, with small numbers in them.
+# $e^{-17.68}$ (printed in the last line). In float32, adding something so small to a 4 doesn't change it. The leak is
+# there, and with shorter vectors it would show. So the test can find leaks, but if it finds none, that proves little:
+# try several sentences, with small numbers in them.
 #
 # Now repeat the experiment by hand. Replace the last token, then paint the mask: a token that you let look ahead
 # notices the change. Does a token that only looks at *that* token notice as well? What changes when the mask multiplies
@@ -691,8 +696,8 @@ show.mask_painter(tokens, x_b, torch.tensor([-5.0, 1.0]))
 # ### Exercise 5 · In your own words
 # `masking.why_decoder` · 2 points, read by a person · about 10 minutes
 #
-# Why does the decoder's self-attention need a causal mask in training, and why doesn't the encoder's? And would the
-# cross-attention from German queries to English keys need one? Write three to six sentences.
+# Why does the decoder's self-attention need a causal mask in training, and why doesn't the encoder's self-attention?
+# Would the cross-attention from German queries to English keys need one? Write three to six sentences.
 #
 # Learning on your own? Once you have written yours,
 # `solution("masking.why_decoder")` in a new cell shows one good answer and what earns points.
@@ -700,10 +705,10 @@ show.mask_painter(tokens, x_b, torch.tensor([-5.0, 1.0]))
 # %% [markdown] nbgrader={"grade": true, "grade_id": "masking-why_decoder-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # The decoder is trained to predict each German token from those before it, at all positions at once, and the whole
 # German sentence is its input, shifted by one. Without a causal mask, position i could attend to position i + 1, which
-# holds the very token that it must predict; the model would learn to copy, reach a loss near 0, and be useless at
-# test time, when the next token doesn't exist yet. The encoder doesn't predict the tokens that it reads: the whole
-# English sentence is given, in training and at test time alike, so looking in both directions gives nothing away and
-# helps (what *station* means may depend on a word to its right). Cross-attention doesn't need a causal mask either, for
+# holds the very token that it must predict; the model would learn to copy, reach a loss near 0, and be useless at test
+# time, when the next token doesn't exist yet. The encoder doesn't predict the tokens that it reads: the whole English
+# sentence is given, in training and at test time alike, so looking in both directions gives nothing away, and it helps
+# (the meaning of *station* may depend on a word to its right). Cross-attention doesn't need a causal mask either, for
 # the same reason: its keys are English tokens, all known before the first German token is written. (It does need a
 # padding mask.)
 #
@@ -716,11 +721,11 @@ show.mask_painter(tokens, x_b, torch.tensor([-5.0, 1.0]))
 # ### 5.1 Padding
 #
 # Training rarely uses one sentence at a time. A **batch** is a single tensor `[batch, tokens, d_model]`, so all its
-# sentences must have the same length, and short ones are extended with a **padding** token.
+# sentences must have the same length, and we fill up short ones with a **padding** token.
 
 # %% [markdown] tags=["slides"]
-# S2 says that transformers don't need inputs of matching size or padding. That is true for one sentence at a time; a batch
-# is padded all the same.
+# S2 says that transformers don't need inputs of matching size or padding. That is true for one sentence at a time, but
+# a batch still has to be padded.
 
 # %%
 batch = [
@@ -742,10 +747,11 @@ for sentence in padded:
 # ### Exercise 6 · Padding mask
 # `masking.padding_mask` · 2 points · about 8 minutes
 #
-# Turn the lengths of the sentences into their masks.
+# Make the padding mask of a batch from the lengths of its sentences.
 #
-# Shapes: `lengths` is an integer tensor `[batch]`, `max_length` is an int, the result is boolean `[batch, max_length]`.
-# Lengths of 0 are allowed, a batch may be a single sentence, and `max_length` may exceed the greatest length.
+# Shapes: `lengths` is an integer tensor `[batch]`, `max_length` is an int, and the result is boolean
+# `[batch, max_length]`. Lengths of 0 are allowed, a batch may be a single sentence, and all sentences may be shorter
+# than `max_length`.
 
 # %% [markdown] tags=["fine-print"]
 # One point is for the values and one for the device: create every tensor on the device of `lengths`.
@@ -767,9 +773,9 @@ def padding_mask(lengths, max_length):
 
 # %% [markdown] tags=["reason"]
 # Position 0 is the first token, so a sentence of three tokens has positions 0, 1 and 2, all less than its length. *Less
-# than or equal* lets every sentence attend to one padding token. The width is `max_length` and not the greatest length
-# in the batch, because the mask has to fit the tensor that it is used on. Comparing a row with a column replaces the
-# loop over sentences, and the result is already boolean.
+# than or equal* would let every sentence attend to one padding token. The width is `max_length`, not the greatest
+# length in the batch, because the mask has to fit the tensor that it is used on. Comparing a row with a column replaces
+# the loop over sentences, and the result is already boolean.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-padding_mask-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("masking.padding_mask")
@@ -811,15 +817,15 @@ def one_mask_for_each_length():
 
 
 # %% [markdown]
-# Padding is masked where it is a *key*. As a query, it still attends to tokens, but the loss ignores its outputs.
-# Masking the padding's queries, too, would only give you fully masked rows.
+# Padding is masked where it is a *key*. As a query, padding still attends to tokens, but the loss ignores its outputs.
+# If you masked padding queries too, you would only get fully masked rows.
 #
 # ### 5.2 Packing
 #
 # Padding wastes work. To train a language model on texts, you **pack** them instead: documents follow each other in one
 # long row, each closed by a special token, and the row is cut off when it is full. But *sie* at the start of a new
-# document mustn't attend to the cat in the previous one. So a packed row needs a mask that is causal *within* each
-# document and False between documents. (For BERT, Krell et al. 2021: [*Efficient Sequence Packing without
+# document must not attend to the cat in the previous one. So a packed row needs a mask that is causal *within* each
+# document and False between documents. (Krell et al. 2021 do this for BERT: [*Efficient Sequence Packing without
 # Cross-contamination*](https://arxiv.org/abs/2107.02027).)
 
 # %%
@@ -834,7 +840,8 @@ packed = torch.tensor([[5, 6, 7, END, 8, 9, END, 4]])
 # Make the masks for packed rows. An `end` closes a document and belongs to it. The last document of a row may be cut
 # off and have no end; a document may also consist of an end alone.
 #
-# Shapes: `ids` is an integer tensor `[batch, tokens]`, `end` is an int, the result is boolean `[batch, tokens, tokens]`.
+# Shapes: `ids` is an integer tensor `[batch, tokens]`, `end` is an int, and the result is boolean
+# `[batch, tokens, tokens]`.
 
 # %% [markdown] tags=["fine-print"]
 # Three points are for the values and one for the device: create every tensor on the device of `ids`. The id that closes
@@ -861,8 +868,9 @@ def packed_mask(ids, end):
 # %% [markdown] tags=["reason"]
 # A token's document number is the number of ends before it. `cumsum` counts the token itself as well, which would put
 # an end into the next document; so subtract it again. Two tokens are in the same document if their numbers are equal,
-# and comparing a column with a row gives the whole table. Then comes the causal rule, the same for all rows. Without
-# the first rule, a model learns to look for its topic in another text; without the causal rule, it reads the answers.
+# and comparing a column with a row gives the whole table. Then comes the causal rule, which is the same for all rows.
+# Without the first rule, a model learns to look for its topic in another text; without the causal rule, it reads the
+# answers.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-packed_mask-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("masking.packed_mask")
@@ -898,8 +906,8 @@ def documents_side_by_side():
 # $$\text{scaled}_k = \frac{q \cdot x_k}{\sqrt{d_\text{model}}}, \qquad
 #   \alpha = \operatorname{softmax}(\text{scaled, masked}), \qquad u = \sum_k \alpha_k\, x_k .$$
 #
-# Here attention gets its first learned part, as small as possible: one vector, which learns what is worth knowing about
-# a sentence.
+# Here attention gets its first learned part, and it is as small as possible: one vector, which learns what is worth
+# knowing about a sentence.
 #
 # ### Exercise 8 · Attention pooling
 # `masking.attention_pooling` · 4 points · about 20 minutes
@@ -907,14 +915,14 @@ def documents_side_by_side():
 # This is a layer with weights. The constructor is given: it creates the learned query, an `nn.Parameter` (a tensor that
 # an optimizer finds and trains) of shape `[d_model]`. Write `forward`. Torch's built-in attention is not allowed.
 #
-# Shapes: `x` is `[batch, tokens, d_model]`, `mask` is boolean `[batch, tokens]`, the result is `[batch, d_model]`.
+# Shapes: `x` is `[batch, tokens, d_model]`, `mask` is boolean `[batch, tokens]`, and the result is `[batch, d_model]`.
 # Padding gets a weight of 0, wherever it is: after the tokens, before them or between them. Each sentence has at least
 # one token.
 
 # %% [markdown] tags=["fine-print"]
 # Keep the name `query`: the check loads weights into it. One point is for values and gradients (of `x` and `query`),
 # and one each for scores in the thousands, for a batch of a single sentence, and for padding that does not come after
-# the tokens. In two cases, `x` and `query` are in double precision: compute in the dtype of `x`.
+# the tokens. In two cases, `x` and `query` are in double precision, so compute in the dtype of `x`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "masking-attention_pooling-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -947,7 +955,7 @@ class AttentionPooling(nn.Module):
 # This is masked attention with one query: scale, fill, softmax, average. Mean pooling is a special case, with a query
 # of zeros.
 #
-# Three details most often cost points. Scale the scores, or long vectors saturate the softmax. Fill before the softmax,
+# Three details cost points most often. Scale the scores, or long vectors saturate the softmax. Fill before the softmax,
 # and go by the mask, because padding may be anywhere. And remove the query's dimension by its number: a bare
 # `squeeze()` also removes a batch dimension of 1, and the layer that worked in training breaks on the first single
 # sentence.
@@ -1032,13 +1040,13 @@ def pooling_learns_where_to_look():
 # ## Glossary
 #
 # - **Token**: a unit that a model reads: a word, part of a word, a character, a special symbol.
-# - **Mask**: says for each query which keys it may attend to; boolean, and True means "may attend".
+# - **Mask**: a table that says which keys each query may attend to; ours are boolean, and True means "may attend".
 # - **Causal mask**: a query may attend to itself and to what comes before it.
 # - **Padding**: tokens without meaning, added to short sentences so that all sentences of a batch have the same length.
 # - **Padding mask**: True at tokens, False at padding.
 # - **Packing**: several documents in one row instead of padding, with a mask that keeps them apart.
 # - **Language model**: predicts each next token from the tokens before it.
-# - **Leak**: attention to a token that a query mustn't see, such as the answer.
+# - **Leak**: attention to a token that the query must not see, such as the answer.
 # - **Fully masked row**: a query that may attend to nothing; its weights and its output are 0.
 # - **Attention pooling**: one vector for a sentence, the average of its tokens, weighted by the attention of one
 #   learned query.

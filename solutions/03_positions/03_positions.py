@@ -18,8 +18,8 @@
 # Lesson 00's bag of words couldn't tell the two apart. Can attention? In this lesson you predict the answer, test it,
 # and add what is missing.
 #
-# By the end you can say exactly what a shuffle does to attention, with and without a mask. You also know five ways to
-# give tokens a **position**, and what is wrong with each.
+# By the end, you will be able to say exactly what a shuffle does to attention, with and without a mask. You will also
+# know five ways to give tokens a **position**, and what is wrong with each of them.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -36,8 +36,8 @@
 # Stuck? Each call to `hint("positions.order_matters")` opens another hint. Once you have tried, `solution(...)` shows the
 # answer and explains it; `progress()` shows how far you have come.
 #
-# Positions are counted from 0 throughout the course. The demos use your masks and weights from lesson 02 if they have
-# passed, otherwise the course's; the first cell says which. No check depends on them.
+# Positions are counted from 0 throughout the course. The demos use your masks and weights from lesson 02 if they passed
+# their checks, and otherwise the course's; the first cell says which. No check depends on that.
 
 # %%
 import math
@@ -91,7 +91,7 @@ print(" ".join(sentence), " -> ", " ".join(shuffled))
 
 # %% [markdown]
 # **Predict before you compute.** Self-attention has turned *the dog chased the cat* into five contextual vectors,
-# `out`. Shuffle the words, and run attention again. Think of *cat*, which attends to the same keys as before, only in a
+# `out`. Shuffle the words, and run attention again. Think of *cat*, which attends to the same keys as before, but in a
 # different order. What does that do to its vector? Which row is it in now?
 #
 # To find out, write a test that works for any model, as in lesson 02.
@@ -99,8 +99,8 @@ print(" ".join(sentence), " -> ", " ".join(shuffled))
 # ### Exercise 1 · Does order matter?
 # `positions.order_matters` · 2 points · about 12 minutes
 #
-# Run a model on sentences and on the same sentences shuffled. Which **tokens** get a different vector? Compare each
-# token with itself, wherever it is now.
+# Run a model on sentences, and then on the same sentences shuffled. Which **tokens** get a different vector? Compare
+# each token with itself, wherever it is now.
 #
 # Shapes: `x` is `[batch, tokens, d_model]`, and `model(x)` is `[batch, tokens, d_out]`. All sentences share `order`, an
 # integer tensor `[tokens]`: token `i` of a shuffled sentence is token `order[i]` of the old one. The result is boolean
@@ -186,7 +186,7 @@ def does_attention_notice():
 # and use one self-attention layer with a causal mask. Which of the four tokens keep their vectors?
 #
 # - `<s>` attends to itself, as before.
-# - *Katze* has moved forward and *die* back. What did each attend to before, and what now?
+# - *Katze* has moved forward and *die* back. What did each of them attend to before, and what does it attend to now?
 # - *tanzte* is where it was, but two tokens before it have swapped. Does it notice?
 #
 # ### Exercise 2 · Predict: shuffled under a mask
@@ -262,7 +262,7 @@ def which_tokens_notice():
 # Attention is no longer equivariant.
 #
 # The mask lets in a little order: a token knows *which* tokens came before it, but not in what order. (In a second
-# layer *tanzte* would notice, because *die* and *Katze* bring different vectors by then. Decoders without position
+# layer *tanzte* would notice, because by then *die* and *Katze* have different vectors. Decoders without position
 # encodings do learn positions from the mask; see Haviv et al. 2022, "Transformer Language Models without Positional
 # Encodings Still Learn Positional Information". Section 9 measures how much.)
 #
@@ -280,7 +280,7 @@ def which_tokens_notice():
 # Append each token's position to its vector. (`torch.cat([a, b], dim=-1)` joins two tensors along their last dimension;
 # `expand` repeats a dimension of size 1 without copying.)
 #
-# Shapes: `x` is `[..., tokens, d_model]`, the result is `[..., tokens, d_model + 1]`.
+# Shapes: `x` is `[..., tokens, d_model]`, and the result is `[..., tokens, d_model + 1]`.
 
 # %% [markdown] tags=["fine-print"]
 # The result has the dtype of `x`, and the check compares the gradient of `x` too. One point is for the values, and one
@@ -315,10 +315,11 @@ check("positions.appended_index", hidden=True)
 # What is wrong with that? Look at a dot product. Sixteen dimensions of moderate numbers give a moderate score. A
 # seventeenth dimension with the position adds *pos × pos'* to that score: 0 if either token is the first, 900 for two
 # tokens around position 30. Then a token attends to the largest position, not to the best match. The plot below shows
-# how much attention the middle token of random sentences pays to the last.
+# how much attention the middle token of a random sentence pays to the last one, on average.
 #
-# **Guess first.** In a sentence of 17 tokens, an equal share is 6%. How much will the last token get? Write your guess
-# here; the next cell shows it next to the measurement. (We don't collect guesses, but you remember wrong ones best.)
+# **Guess first.** In a sentence of 17 tokens, an equal share would be 6%. How much will the last token get? Write your
+# guess here; the next cell shows it next to the measurement. (We don't collect guesses, but you remember wrong ones
+# best.)
 
 # %%
 share_of_the_last_of_17 = None  # in %
@@ -355,16 +356,16 @@ def the_index_takes_over():
 #
 # ## 4. Counting with two digits
 #
-# How do you write large numbers with small digits? In binary. Each digit is 0 or 1, yet four of them count sixteen
-# positions:
+# How do you write large numbers with small digits? In binary. Each digit is only 0 or 1, yet four digits are enough for
+# sixteen positions:
 #
 # $$\text{bit}_i(pos) = \left\lfloor \frac{pos}{2^i} \right\rfloor \bmod 2 .$$
 #
 # ### Exercise 4 · Counting in binary
 # `positions.binary_counting` · 2 points · about 10 minutes
 #
-# Write positions 0 to `length` - 1 in binary, one row each, with the **lowest bit first**: column 0 is the digit that
-# changes at every token.
+# Write positions 0 to `length` - 1 in binary, one row per position, with the **lowest bit first**: column 0 is the
+# digit that changes at every token.
 #
 # Shapes: `length` and `bits` are ints of at least 1, with `length` at most $2^\text{bits}$ (possibly in the hundreds);
 # the result is float32 `[length, bits]`.
@@ -415,12 +416,12 @@ def sixteen_positions_in_binary():
 
 # %% [markdown]
 # The numbers are bounded, and no two positions look the same. Each row of the picture is a rhythm: the ones change at
-# every token, the twos half as often, the eights only once. Fast rhythms tell neighbors apart, slow ones tell the start
-# of the sentence from its end.
+# every token, the twos half as often, the eights only once. The fast rhythms tell neighbors apart, and the slow ones
+# tell the start of the sentence from its end.
 #
-# But not all steps are the same size. From 7 to 8 all four digits change, from 8 to 9 only one does; and 8 is nearer to 0
-# than to its own neighbor 7. A model would have to learn arithmetic with carries before it could find the next token. We
-# want the rhythms without the jumps.
+# But not all steps are the same size. From 7 to 8, all four digits change, but from 8 to 9, only one does. And 8 is
+# nearer to 0 than to its own neighbor 7. A model would have to learn arithmetic with carries before it could find the
+# next token. We want the rhythms without the jumps.
 
 # %% [markdown] tags=["slides"]
 # The appended index, its two faults, and the binary numbers 0 to 15 come from S4.
@@ -436,16 +437,16 @@ def sixteen_positions_in_binary():
 #   \text{encoding}_{pos,\,2i+1} = \cos\frac{pos}{10000^{2i/d_\text{model}}} .$$
 #
 # Clock $i$ takes up two dimensions of the vector, $2i$ and $2i + 1$, and its **frequency** is
-# $10000^{-2i/d_\text{model}}$ radians per token. The first clock turns once in $2\pi \approx 6$ tokens. In long
-# vectors, the last clock needs nearly $2\pi\cdot10000$, a whole novel.
+# $10000^{-2i/d_\text{model}}$ radians per token. The first clock turns once in $2\pi \approx 6$ tokens. In a long
+# vector, the last clock needs nearly $2\pi\cdot10000$ tokens for one turn, which is a whole novel.
 #
 # ### Exercise 5 · Sinusoids
 # `positions.sinusoidal_encoding` · 3 points · about 15 minutes
 #
-# Compute this encoding, with the sine and cosine of each clock side by side. (Some libraries put all the sines first.
-# That is harmless in training, but ruins weights that expect the other order.)
+# Compute this encoding, with the sine and cosine of each clock side by side. (Some libraries put all the sines first. A
+# new model can be trained with either order, but a trained one works only with its own.)
 #
-# Shapes: `length` and `d_model` are ints, `d_model` is even; the result is float32 `[length, d_model]`.
+# Shapes: `length` and `d_model` are ints, and `d_model` is even; the result is float32 `[length, d_model]`.
 
 # %% [markdown] tags=["fine-print"]
 # One point is for the device: create your tensors on `device`, as in `torch.zeros(3, device=device)`.
@@ -525,7 +526,7 @@ print("found it!" if torch.allclose(reconstructed, evidence, atol=1e-4) else "no
 
 # %% [markdown]
 # The formula's $2i$ already *is* 0, 2, 4. If you double it again, every clock but the first is too slow. A model with
-# this mistake still trains, although half its clocks stand still.
+# this mistake still trains, although half of its clocks barely move.
 #
 # And this is the picture that everybody shows, for fifty positions and 128 dimensions.
 
@@ -544,8 +545,8 @@ def fifty_tokens_in_128_dimensions():
 # On the left, fast clocks flicker from token to token; on the right, a sentence of fifty tokens ends before the clocks
 # have visibly moved. It is the binary picture again, with soft edges.
 #
-# Does a step now mean the same everywhere? We measure how far each position is from the next, in binary and in
-# sinusoids, and the dot product of two positions, which attention will use.
+# Does a step now mean the same everywhere? We measure how far each position is from the next, in binary and with
+# sinusoids. For the sinusoids, we also measure the dot product of two positions, which attention will use.
 
 
 # %% tags=["demo"]
@@ -606,7 +607,7 @@ def who_chased_whom():
 #
 # Why this formula? A model often needs a **relative position**, such as *the token before this one* or *four tokens
 # back*. The authors hoped that sinusoids would make this easy, because for every shift $k$ there is **one** matrix, the
-# **shift matrix**, that takes each position to the one $k$ tokens later:
+# **shift matrix**, that turns the encoding of each position into the encoding of the position $k$ tokens later:
 #
 # $$\text{encoding}_{pos + k} = M_k\, \text{encoding}_{pos} \qquad \text{for every } pos .$$
 #
@@ -624,8 +625,8 @@ def who_chased_whom():
 # \begin{pmatrix} \cos b & \sin b \\ -\sin b & \cos b \end{pmatrix}
 # \begin{pmatrix} \sin a \\ \cos a \end{pmatrix} .$$
 #
-# The matrix contains $b$ but not $a$, so it does not depend on where the token is. Put one such 2 × 2 **rotation** per
-# clock on the diagonal and zeros everywhere else, and you have $M_k$.
+# The matrix contains $b$ but not $a$, so it does not depend on where the token is. For each clock, put one such 2 × 2
+# **rotation** on the diagonal. Fill the rest with zeros, and you have $M_k$.
 
 # %% [markdown] tags=["slides"]
 # S4 says that the paper's formula makes everybody ask *what is going on here?*, and leaves this proof as an exercise.
@@ -679,8 +680,8 @@ check("positions.shift_matrix", hidden=True)
 
 # %% [markdown]
 # Can one matrix shift *every* position? Let a method that knows nothing about sines find it: **least squares**. It gets
-# the encodings of the first thirty tokens, each paired with the next token's, and finds the matrix that best takes one
-# to the other. Will it still be right at token 1999, to two decimals?
+# the encodings of the first thirty tokens, each paired with the encoding of the next token, and finds the matrix that
+# best turns the first of each pair into the second. Will it still be right at token 1999, to two decimals?
 
 # %%
 right_at_token_1999 = None  # True or False
@@ -728,9 +729,9 @@ def two_hands():
 
 # %% [markdown]
 # What is the shift matrix good for? Say an attention layer (lesson 04 calls it a **head**) should look **two tokens
-# back**. Let each token's key be its position, and its query that position moved by $M_{-2}$. The dot product is
-# largest where query and key are equal: two tokens back, for every token of every sentence, without training. The
-# learned query matrix of lesson 04 can *be* $M_{-2}$.
+# back**. Let each token's key be the encoding of its position, and let its query be $M_{-2}$ times that encoding. The
+# dot product is largest where the query and the key are equal: two tokens back, for every token of every sentence,
+# without training. The learned query matrix of lesson 04 can *be* $M_{-2}$.
 
 
 # %% tags=["demo"]
@@ -755,8 +756,8 @@ def a_head_that_looks_two_tokens_back():
 # random at first and trained like everything else. The paper tried both kinds, with nearly identical results (section
 # 3.5; table 3, row E).
 #
-# The table has an end, though: the **context length**. GPT-3's has 2,048 rows (Brown et al. 2020, section 2.1), so
-# token 2,048 has none. A good layer says so clearly, rather than letting torch complain about shapes three calls
+# The table has an end, though: the **context length**. GPT-3's table has 2,048 rows (Brown et al. 2020, section 2.1),
+# so position 2,048 has no row. A good layer says so clearly, instead of letting torch complain about shapes three calls
 # deeper.
 #
 # ### Exercise 7 · Learned positions
@@ -769,10 +770,10 @@ def a_head_that_looks_two_tokens_back():
 # Shapes: `x` is `[..., tokens, d_model]`, and so is the result.
 
 # %% [markdown] tags=["fine-print"]
-# Two points are for the values, and one for refusing too many tokens. The check only asks for a ValueError, but the
-# user of your layer will read its message. Don't rename `encoding`, because the check loads weights into it. The result
-# has the dtype of `x` (in one case both `x` and `encoding` are in double precision) and is on its device; the check
-# compares the gradients of both.
+# Two points are for the values, and one is for refusing sentences that are too long. The check only asks for a
+# ValueError, but the user of your layer will read its message. Don't rename `encoding`, because the check loads weights
+# into it. The result has the dtype of `x` (in one case both `x` and `encoding` are in double precision) and is on its
+# device; the check compares the gradients of `x` and `encoding`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "positions-learned_positions-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -885,8 +886,8 @@ def learned_beside_computed():
 # %% [markdown]
 # Both matrices consist of lines parallel to the diagonal: how alike two positions are depends mostly on how far apart
 # they are, although nobody built that into the learned table. The learned matrix also has **stripes**. Rows three
-# tokens apart differ, rows five or six apart are alike again, and rows eight apart are not. Whatever repeats regularly
-# goes around, like a clock.
+# tokens apart differ, rows five or six tokens apart are alike again, and rows eight tokens apart are not. Whatever
+# repeats regularly goes around, like a clock.
 #
 # So is there *one* matrix that moves every learned row to the next? Twelve directions capture nearly all the variance
 # of the rows. Least squares finds the best such matrix in these directions, from the first 300 rows. If that matrix is
@@ -931,10 +932,10 @@ else:
     print("each slower than the last: ", ", ".join(f"{ratio:.1f} times" for ratio in ratios))
 
 # %% [markdown]
-# You see **five clocks**, each about three times slower than the one before. The fastest takes six tokens per turn, the
-# slowest nearly the whole table. Each dot is a position, from dark at the start of a text to bright at its end; by
-# then, the fast hand has gone around more than eighty times. The matrix found from 300 rows also moves the other 200,
-# though not perfectly.
+# You see **five clocks**, each about three times slower than the one before. The fastest takes six tokens per turn, and
+# the slowest takes nearly the whole table. Each dot is a position, from dark at the start of a text to bright at its
+# end; by then, the fast hand has gone around more than eighty times. The matrix found from 300 rows also moves the
+# other 200, though not perfectly.
 #
 # A table of random numbers, trained on text, arrived at what the paper's authors had written down as a formula,
 # including frequencies in a geometric progression. (This is one model, not a law.) So it is less surprising that
@@ -949,7 +950,7 @@ else:
 # $$\text{biased}_{ij} = \text{scaled}_{ij} - m_h\,(i - j) \qquad \text{for keys } j \le i .$$
 #
 # With $n$ heads, head $h$ (counting from 1) has its own **slope** $m_h = 2^{-8h/n}$. Slopes are not learned. A head
-# with a steep slope looks at the nearest tokens, and one with a flat slope looks far back. There is no last
+# with a steep slope looks at the nearest tokens, and a head with a flat slope looks far back. There is no last
 # position.
 #
 # ### Exercise 8 · Distance as a penalty
@@ -1013,21 +1014,21 @@ def four_slopes():
 
 
 # %% [markdown]
-# The last two lines of output are nearly equal: the steepest head treats a token at position 499 like one at
-# position 11. In lesson 12, your shift matrix becomes the other well-known way to make scores depend only on distance,
-# rotary positions.
+# The last two lines of output are nearly equal: the steepest head treats a token at position 499 like one at position
+# 11. In lesson 12, your shift matrix turns into rotary positions, the other well-known way to make scores depend only
+#     on distance.
 #
 # ## 9. Past the trained length
 #
-# Sinusoids have no end. The authors chose them hoping that a model might extrapolate to sentences longer than any in
-# training (section 3.5). A learned table has one. What really happens?
+# A learned table has an end, but sinusoids don't. The authors chose sinusoids in the hope that a model might
+# extrapolate to sentences longer than any in training (section 3.5). What really happens?
 #
 # The task: in a sequence of random symbols, name at each position the symbol **two positions back**. The model has
 # embeddings, positions, one self-attention layer under a causal mask, and a linear layer. We train on 16 symbols at a
 # time and then test on 64, with three models of each kind:
 #
 # - with your sinusoids;
-# - with your learned positions, in a table of 64 rows for the test;
+# - with your learned positions, in a table of 64 rows, so that 64 symbols fit;
 # - with no positions, only the mask (section 2).
 #
 # **Guess first:** how often will each be right *after* the first 16 symbols? A blind guess among eight symbols is right
@@ -1133,15 +1134,15 @@ def past_the_trained_length():
 # - **Learned positions stop.** Rows past the 16th never got a gradient, so they are still random. The model drops to
 #   blind guessing at the very next token.
 # - **Sinusoids extrapolate, but the trained model does so only now and then.** Past the trained length, some answers
-#   are still right, but which ones varies from run to run. The likely reason is that within 16 tokens the
-#   slow clocks hardly move, so the model never learned what to do once they do.
+#   are still right, but which ones varies from run to run. The likely reason is that within 16 tokens the slow clocks
+#   hardly move, so the model never learned what to do once they have moved.
 # - **It is not the encoding's fault.** The head made by hand from $M_{-2}$ is right everywhere. Gradient descent found
 #   a different solution, which agrees with that head only within the trained length.
 # - **The mask alone** helps at the start of a sentence, but less and less after that.
 #
-# You *can* evaluate a formula past the trained length, but only a measurement tells you whether a model can use it.
-# That ability is called **length generalization**. Press et al. (2022) measured it on real language models: sinusoids
-# hardly extrapolated, and ALiBi did.
+# You *can* evaluate a formula past the trained length, but only a measurement tells you whether a model can use it
+# there. That ability is called **length generalization**. Press et al. (2022) measured it on real language models:
+# sinusoids hardly extrapolated, and ALiBi did.
 
 # %% [markdown] tags=["slides"]
 # S4 adds that many people no longer care: they learn their positions and split longer texts.
@@ -1151,9 +1152,9 @@ def past_the_trained_length():
 # `positions.how_would_you_know` · 2 points, read by a person · about 10 minutes
 #
 # A colleague writes: "Our model uses sinusoidal positions, which are defined for every position. So it handles texts of
-# any length, although we trained on 512 tokens." Which step of this argument fails, and how do you know from this lesson?
-# What would you measure before you believe the conclusion, and what would you compare it with? Write four to six
-# sentences.
+# any length, although we trained on 512 tokens." Which step of this argument fails, and how do you know from this
+# lesson? What would you measure before you believed the conclusion, and what would you compare the result with? Write
+# four to six sentences.
 #
 # Learning on your own? Once you have written yours,
 # `solution("positions.how_would_you_know")` in a new cell shows one good answer and what earns points.
@@ -1161,11 +1162,11 @@ def past_the_trained_length():
 # %% [markdown] nbgrader={"grade": true, "grade_id": "positions-how_would_you_know-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # The encoding is defined at position 5,000, but that does not mean that the weights can use it there. In training, the
 # slow clocks covered only a small part of their circle, so the weights never learned to read the rest. In section 9,
-# models with sinusoids were perfect on the 16 positions seen in training and far from it on the next 48, differently
-# in each run, although a head made by hand from the same encoding was right everywhere. I would measure the loss by
-# position on texts much longer than 512 tokens, for several seeds. I would compare it with the loss within the trained
-# 512, and with the same model given only the last 512 tokens. If the model does worse with the longer context, it does
-# not use what it is given.
+# models with sinusoids were perfect on the 16 positions seen in training and far from it on the next 48, differently in
+# each run, although a head made by hand from the same encoding was right everywhere. I would measure the loss by
+# position on texts much longer than 512 tokens, for several seeds. I would compare it with the loss at the first 512
+# positions, and with the loss of the same model when it is given only the last 512 tokens. If the model does worse with
+# the longer context, it can't use what it is given.
 #
 # *(One point for the difference between defined and learned, with evidence from section 9: the trained models or the
 # head made by hand. One point for a measurement by position beyond the trained length, compared with something, such as
@@ -1174,7 +1175,7 @@ def past_the_trained_length():
 # %% [markdown]
 # ## Stretch · Clocks that reach further
 #
-# For no points. Copy `past_the_trained_length` into a cell of your own.
+# No points. Copy `past_the_trained_length` into a cell of your own.
 #
 # 1. Train on 16 symbols again, but let each batch begin at a *random* position of the encoding, from 0 to 48. How often
 #    are sinusoids and learned positions right beyond token 16 now? Predict both.
@@ -1194,8 +1195,8 @@ def past_the_trained_length():
 # ## Glossary
 #
 # - **Permutation**: an order of the tokens; `order[i]` says which token is now at position i.
-# - **Equivariant**: when the input is shuffled, the output is the same, shuffled in the same way. An example is
-#   self-attention without a mask.
+# - **Equivariant**: when the input is shuffled, the output is shuffled in the same way and does not change otherwise.
+#   An example is self-attention without a mask.
 # - **Invariant**: when the input is shuffled, the output is the same. An example is the mean of the tokens.
 # - **Position encoding**: a vector that depends on a token's position alone and is added to its embedding.
 # - **Sinusoidal positions**: sines and cosines of angles that grow by a fixed step at every token, with a different
@@ -1209,7 +1210,7 @@ def past_the_trained_length():
 # - **Context length**: how many positions a model has.
 # - **ALiBi**: attention with linear biases, in which scores fall with the distance to the key, with a different slope
 #   for each head.
-# - **Least squares**: finds the matrix with the smallest sum of squared errors.
+# - **Least squares**: a method that finds the matrix with the smallest sum of squared errors.
 # - **Eigenvalue**: the number by which a matrix multiplies a vector whose direction it keeps; a rotation by $b$ has
 #   two, the complex numbers $\cos b \pm i \sin b$.
 # - **Length generalization**: working well on sentences longer than any in training.
@@ -1221,5 +1222,5 @@ def past_the_trained_length():
 # opinion about what happens past the trained length.
 #
 # One head can look two tokens back. But a token may also need its verb, its article, and the start of the sentence. One
-# row of attention weights cannot cover all of these, because it sums to 1. So the next lesson gives each token several:
-# **multi-head attention**.
+# row of attention weights cannot cover all of these, because it sums to 1. So the next lesson gives each token several
+# rows: **multi-head attention**.

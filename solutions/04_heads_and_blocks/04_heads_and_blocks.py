@@ -15,11 +15,11 @@
 # # Lesson 04 · Heads and blocks
 #
 # A cat on the sofa watches the bird with its eyes, the fridge with one ear, and you with the other. Lesson 01's
-# attention can't do that: each query has a single distribution, and the attention it spends on one token is lost to all
+# attention can't do that: each query has a single distribution, so attention spent on one token is lost to all the
 # others.
 #
-# In this lesson attention learns *what* to look for, looks for several things at once, and becomes part of the **block**
-# that transformers stack. By the end you can
+# In this lesson, attention learns *what* to look for, looks for several things at once, and becomes part of the
+# **block** that transformers stack. By the end, you will be able to
 #
 # - write multi-head attention and cross-attention with learned projections, and see what each head looks at;
 # - write layer norm, dropout, the residual connection, GELU and the feed-forward network, and say what breaks without
@@ -46,13 +46,13 @@
 #
 # From now on, use torch's own function for attention: `scaled_dot_product_attention(q, k, v, mask)` takes any number of
 # leading dimensions and returns the output. The mask is None or boolean, True where a query may attend to a key. It
-# broadcasts to the shape of the scores. The demos use your own masked weights and learned positions if they have
-# passed, otherwise the course's; the first cell says which. No check depends on them.
+# broadcasts to the shape of the scores. The demos use your own masked weights and learned positions if they passed
+# their checks, and otherwise the course's; the first cell says which. No check depends on that.
 
 # %% [markdown] tags=["fine-print"]
-# Return the dtype that you were given: plain `torch.zeros(...)` is in single precision; `x.new_zeros(...)` keeps the
-# dtype of `x`. The check compares gradients where an exercise says so. If an exercise splits its points, its first part
-# must be right before the others count.
+# Return the dtype that you were given: a plain `torch.zeros(...)` is in single precision, but `x.new_zeros(...)` keeps
+# the dtype of `x`. The check compares gradients where an exercise says so. If an exercise splits its points, its first
+# part must be right before the others count.
 
 # %%
 import math
@@ -85,7 +85,7 @@ def weights_of(q, k):
 # ## 1. Learned projections
 #
 # Back to *The train slowly left the station*. In lesson 01, a word looked for words **like itself**, because the dot
-# product of two embeddings measures nothing else. But *station* has no use for another station. What would tell it
+# product of two embeddings measures nothing else. But a second station would be no use to *station*. What would tell it
 # which kind of station it is? A *vehicle*.
 #
 # Attention cannot ask for one, because it has no parameters to learn. So give it some. Before you compare two words,
@@ -110,12 +110,13 @@ location = torch.tensor([[0.0], [1.0], [0.0], [0.0]])  # for the query
 transportation = torch.tensor([[1.0], [0.0], [0.0], [0.0]])  # for the keys
 
 # %% [markdown]
-# In a model such matrices are parameters: training adjusts them until the comparison is useful. There are three, one
-# for each role of a token:
+# In a model, such matrices are parameters: training adjusts them until the comparison is useful. There are three of
+# them, one for each role of a token:
 #
 # $$q = x\, W_q, \qquad k = x\, W_k, \qquad v = x\, W_v .$$
 #
-# The third determines what a token hands over once a query finds it, which may differ from what the query looked for.
+# The third matrix determines what a token hands over once a query finds it, which may differ from what the query looked
+# for.
 #
 # In **self-attention**, queries, keys and values come from the same sentence. In **cross-attention** the queries come
 # from one sentence, $x$, and keys *and* values from another, the memory:
@@ -125,9 +126,9 @@ transportation = torch.tensor([[1.0], [0.0], [0.0], [0.0]])  # for the keys
 # That is how the German half of a translator looks at the English half: the target asks, and the source answers.
 
 # %% [markdown] tags=["slides"]
-# S2 says so in one line: no parameters in scaled dot-product attention. The two lenses are S3's idea; S3 writes the
-# projections with words as columns, $Q w_j$, $K w_i$, $V w_i$. Lesson 01 mentioned these learned matrices where S2 made
-# keys and values the same.
+# S2 has one line about it: no parameters in scaled dot-product attention. The two lenses are S3's idea; S3 writes the
+# projections with words as columns, $Q w_j$, $K w_i$, $V w_i$. Lesson 01 mentioned these learned matrices at the point
+# where S2 made keys and values the same.
 
 # %% [markdown]
 # ### Exercise 1 · Queries, keys, values
@@ -194,18 +195,19 @@ def station_asks_for_transport():
 #
 # ## 2. Several heads
 #
-# So use several. Each comparison with its own projections is a **head**, and heads work side by side: one may find who
-# does something, another to whom, and a third what the last token was. You watch it happen in section 4.
+# So use several comparisons. Each one has its own projections and is called a **head**, and the heads work side by
+# side: one may find who does something, another to whom, and a third what the last token was. You will watch this
+# happen in section 4.
 #
-# Don't $h$ heads cost $h$ times as much? No, they divide the work. Project a token's `d_model` numbers as before, and
-# then **split** them into parts of $d_\text{head} = d_\text{model} / h$: head 0 gets the first part of every query, key
-# and value, head 1 the second, and so on. In the paper, 512 numbers become 8 heads of 64.
+# Don't $h$ heads cost $h$ times as much? No, because they divide the work. Project a token's `d_model` numbers as
+# before, and then **split** them into parts of $d_\text{head} = d_\text{model} / h$: head 0 gets the first part of
+# every query, key and value, head 1 gets the second part, and so on. In the paper, 512 numbers become 8 heads of 64.
 #
 # In tensors: `[batch, tokens, d_model]` becomes `[batch, heads, tokens, d_head]`. The heads come *before* the tokens, so
 # that each head has its own matrix `[tokens, d_head]`, and attention can treat the heads as a batch.
 #
 # Here is a mistake that everybody makes once. Below, the digits of a number say where it comes from: 23 is number 3 of
-# token 2. To get two heads, you could simply reshape to the shape you need:
+# token 2. You might be tempted to get two heads by reshaping directly to the shape you need:
 
 # %%
 numbered = (10 * torch.arange(3).unsqueeze(1) + torch.arange(4)).float()
@@ -242,7 +244,7 @@ show.matrices(
 # tokens, d_head]`, where `d_head` is `d_model // heads` (with one `/` it would be a float).
 
 # %% [markdown] tags=["fine-print"]
-# The gradient of `x` is compared too.
+# The check compares the gradient of `x` too.
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-split_heads-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -310,7 +312,7 @@ except RuntimeError as error:
 print("q kᵀ:", list((three_tokens @ two_numbers.mT).shape), "one score for each query and key")
 
 # %% [markdown] tags=["slides"]
-# Torch refuses, and that is the lucky case. If there are as many tokens as numbers in a head, torch computes the wrong
+# Torch refuses, and that is the lucky case. If the number of tokens happens to equal $d_k$, torch computes the wrong
 # thing without a warning. For two tokens of two numbers, S1's formula, taken literally, printed
 #
 # | | key 0 | key 1 |
@@ -319,7 +321,7 @@ print("q kᵀ:", list((three_tokens @ two_numbers.mT).shape), "one score for eac
 # | query 1 | 4.0 | -0.5 |
 #
 # The right rows are 1.4142, 0.0000 and 2.8284, 1.4142. **Which computation printed 2.0 and -0.5?** Change the return
-# line until it does. Both slips are in there.
+# line until your code prints the same. (The answer contains both slips.)
 
 
 # %% tags=["demo", "slides"]
@@ -347,16 +349,16 @@ print("found it!" if torch.allclose(reconstructed, evidence) else "not yet")
 # `heads_and_blocks.multi_head_attention` · 6 points · about 25 minutes
 #
 # Write `forward`: project, split, attend, join, mix. The constructor is given; keep its names, because the check loads
-# weights by name, and so will you, with GPT-2's. Use `scaled_dot_product_attention`. Torch's own *multi-head* attention
-# is not allowed.
+# weights by name, and so will you when you load GPT-2's. Use `scaled_dot_product_attention`. Torch's own *multi-head*
+# attention is not allowed.
 #
-# Shapes: `x` is `[batch, queries, d_model]`, `memory` is `[batch, keys, d_model]`. `mask` is boolean `[batch, queries,
-# keys]`, the same for all heads, or None. Its `batch` and `queries` may be 1: then it broadcasts. Every query may
-# attend to at least one key. The result is `[batch, queries, d_model]`.
+# Shapes: `x` is `[batch, queries, d_model]`, `memory` is `[batch, keys, d_model]`. `mask` is boolean
+# `[batch, queries, keys]`, the same for all heads, or None. Its `batch` and `queries` may be 1, in which case it
+# broadcasts. Every query may attend to at least one key. The result is `[batch, queries, d_model]`.
 
 # %% [markdown] tags=["fine-print"]
-# Four points are for self-attention, one for attention to a memory, and one for masks. Gradients are compared. Like all
-# exercises, this one is independent of the others, so write out the first two steps again.
+# Four points are for self-attention, one for attention to a memory, and one for masks. The check compares gradients
+# too. Like all exercises, this one is independent of the others, so write out the first two steps again.
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-multi_head_attention-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -396,9 +398,10 @@ class MultiHeadAttention(nn.Module):
 # %% [markdown] tags=["reason"]
 # With several heads, a token can look at its verb and its article in the same layer, for the cost of one large head.
 #
-# Without `W_o`, what head 3 finds would stay in its own slice. The scale is √d_head, since a head's dot product has
-# only `d_head` terms. Two mistakes raise no error: joining without the transpose keeps every shape but mixes the
-# tokens, and a mask `[batch, queries, keys]` whose batch equals the number of heads broadcasts against the heads.
+# Without `W_o`, the findings of head 3 would stay in its own slice of the vector. The scale is √d_head, because a
+# head's dot product has only `d_head` terms. Two mistakes raise no error: joining without the transpose keeps every
+# shape but mixes the tokens, and a mask `[batch, queries, keys]` whose batch equals the number of heads broadcasts
+# against the heads.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-multi_head_attention-check", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.multi_head_attention")
@@ -419,8 +422,8 @@ check("heads_and_blocks.multi_head_attention", hidden=True)
 # - of the **first** token of the sentence,
 # - of the **same** word, at its other position.
 #
-# Three of these patterns are about positions, one about the word itself. Colors are random, so a model that does not
-# look is right one time in four.
+# Three of these patterns are about positions, and one is about the word itself. Colors are random, so a model that does
+# not look at other tokens is right one time in four.
 
 # %%
 WORDS = ["the", "cat", "dog", "saw", "and", "ran"]
@@ -456,10 +459,11 @@ for position, (token, colour, answers) in enumerate(zip(tokens[0], colours[0], t
 # %% [markdown]
 # The model is minimal. It adds embeddings of the word, its collar and its position, applies **your** multi-head
 # attention once, and names four colors with a linear layer. Nothing tells a head what to look for. We train the model
-# with one head, with two and with four, in a few seconds; all three models have the same number of parameters.
+# with one head, with two heads, and with four, which takes a few seconds. All three models have the same number of
+# parameters.
 #
-# **Predict first.** How many of the four questions will each model answer well (say, three times out of four)? The cell
-# shows your guesses next to the results.
+# **Predict first.** How many of the four questions will each model answer well (say, correctly three times out of
+# four)? The cell shows your guesses next to the results.
 
 # %%
 answered_well = {"1 head": None, "2 heads": None, "4 heads": None}  # each from 0 to 4
@@ -569,8 +573,8 @@ def four_heads_look_at_four_things():
 # better at one pattern, and the gradient did the rest.
 #
 # The last picture shows what several heads are for. All three models do the same work, but a head computes *one*
-# average for each token, so one head serves one pattern well, and two heads serve two. On the other patterns, the model
-# does little better than chance, or a head is torn between two.
+# average for each token, so one head serves one pattern well, and two heads serve two patterns. On the other patterns,
+# the model does little better than chance, or a head is torn between two.
 #
 # ### A published model's heads
 #
@@ -580,7 +584,7 @@ def four_heads_look_at_four_things():
 # token (the special `[CLS]`) and, if a word occurs twice but not side by side, the **same** word. (The model's tokens
 # are words and **subwords**, which lesson 08 explains.)
 #
-# **Predict first:** what share will the *best* of the 72 heads spend on each?
+# **Predict first:** what share of its attention will the *best* of the 72 heads spend on each of the four?
 
 # %%
 best_of_72_heads = {"before": None, "after": None, "first": None, "same": None}  # in %
@@ -685,15 +689,15 @@ else:
 #
 # The next sections are mostly plumbing, but plumbing decides whether deep networks train at all.
 #
-# Activations that pass through many layers tend to grow or vanish, so every layer must cope with inputs whose scale
-# depends on all layers before it. **Layer norm** brings each token's vector back to a fixed scale (Ba, Kiros and
+# Activations that pass through many layers tend to grow or vanish, so every layer has to cope with inputs whose scale
+# depends on all the layers before it. **Layer norm** brings each token's vector back to a fixed scale (Ba, Kiros and
 # Hinton, 2016):
 #
 # $$y = \gamma\, \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta, \qquad
 #   \mu = \frac{1}{d} \sum_i x_i, \qquad \sigma^2 = \frac{1}{d} \sum_i (x_i - \mu)^2 .$$
 #
-# The mean and the variance are those of **one token's** $d = d_\text{model}$ numbers. No other token matters, so a
-# sentence gets the same result in every batch. The variance divides by $d$, not by $d - 1$. A small $\varepsilon$
+# The mean and the variance are taken over the $d = d_\text{model}$ numbers of **one token**. No other token matters, so
+# a sentence gets the same result in every batch. The variance divides by $d$, not by $d - 1$. A small $\varepsilon$
 # avoids dividing by 0 for a token whose numbers are all equal. The model learns $\gamma$ and $\beta$, `d_model` numbers
 # each, in case a layer needs one dimension to be larger than the others. Torch calls them `weight` and `bias`, and so
 # do we.
@@ -740,9 +744,10 @@ class LayerNorm(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# Layer norm looks at each token alone, whatever the batch and the length, so transformers use it instead of batch norm.
-# A token's numbers are the whole population, not a sample, so the variance divides by `d_model`. Torch's default
-# divides by one less, which gives 14% more variance for eight dimensions and no error message.
+# Layer norm looks at each token by itself, so neither the batch nor the length of the sentence matters. That is why
+# transformers use it instead of batch norm. A token's numbers are the whole population, not a sample, so the variance
+# divides by `d_model`. Torch's default divides by one less, which gives 14% more variance for eight dimensions and no
+# error message.
 #
 # Epsilon belongs under the square root, where it also saves the gradient: for a token whose numbers are all equal, the
 # square root of the variance has an infinite slope, whatever you add afterward.
@@ -771,8 +776,8 @@ def three_volumes():
 
 
 # %% [markdown]
-# Layer norm divides activations, not *weights*. It even gives weights *more* freedom: if the weights of the previous
-# layer grow a hundredfold, the norm's output stays the same:
+# Layer norm rescales activations, not *weights*. In fact, it gives weights *more* freedom. If the weights of the
+# previous layer grow a hundredfold, the output of the norm stays the same:
 
 # %%
 torch.manual_seed(0)
@@ -799,8 +804,8 @@ for factor in (1, 100):
 # numbers.
 #
 # At test time nothing is dropped, because we want the best answer, and the same one every time. But then a sum over all
-# inputs would be larger than in training, by a factor of $1 / (1 - p)$. So the kept numbers are **divided by $1 - p$ in
-# training**, and nothing is left to do at test time.
+# inputs would on average be larger than in training, by a factor of $1 / (1 - p)$. So the kept numbers are **divided by
+# $1 - p$ in training**, and nothing is left to do at test time.
 #
 # $$\operatorname{dropout}(x)_i = \begin{cases} x_i \,/\, (1 - p) & \text{if kept} \\ 0 & \text{if dropped}
 #   \end{cases} \qquad \text{in training;} \qquad x_i \quad \text{in evaluation.}$$
@@ -808,8 +813,8 @@ for factor in (1, 100):
 # ### Exercise 5 · Dropout
 # `heads_and_blocks.dropout` · 2 points · about 8 minutes
 #
-# We draw at random for you (the check can't predict your draws): `kept` is True where a number stays. Torch's own
-# dropout is not allowed.
+# You don't have to draw at random (the check couldn't predict your draw): `kept` is True where a number stays. Torch's
+# own dropout is not allowed.
 #
 # Shapes: `x` may have any shape, and `kept` has the same. `p` is a float, at least 0 and below 1; `training` is a bool.
 
@@ -872,7 +877,7 @@ def input_layer_step_by_step():
 
 
 # %% [markdown]
-# The kept numbers are larger than before, and over many draws every number has the same average as without dropout.
+# The kept numbers are larger than before. Averaged over many draws, every number is the same as without dropout.
 
 # %% [markdown] tags=["slides"]
 # This input layer, with its norm and dropout, is from S3.
@@ -881,13 +886,13 @@ def input_layer_step_by_step():
 # ## 7. Add and norm, in two orders
 #
 # A transformer is deep: the small GPT-2 has twelve blocks with two sublayers each. Gradients don't make it back through
-# so many sublayers if each replaces its input. The remedy is the **residual connection** (He et al., 2016): a layer
-# *adds* to its input.
+# that many sublayers if each sublayer replaces its input. The remedy is the **residual connection** (He et al., 2016):
+# a layer *adds* to its input.
 #
 # $$y = x + \operatorname{sublayer}(x)$$
 #
 # However little gradient the sublayer lets through, the derivative of $y$ with respect to $x$ contains a 1, so there is
-# a straight path from the loss down to the first embedding. A sublayer that has nothing to add can return 0. The
+# a straight path from the loss down to the first embedding. A sublayer with nothing to add can just return 0. The
 # vectors on that path are the **residual stream**: each sublayer reads from it and adds to it.
 #
 # A residual connection with a layer norm, and dropout on the sublayer's output, is called **add & norm**. The paper
@@ -909,8 +914,8 @@ def input_layer_step_by_step():
 # Shapes: `x` is `[..., d_model]`, `norm_first` is a bool (True for pre-norm), and the result has the shape of `x`.
 
 # %% [markdown] tags=["fine-print"]
-# Two points are for post-norm and one more for pre-norm. In the check, even `dropout` always gives the same result for
-# the same input. Gradients are compared.
+# Two points are for post-norm and one more is for pre-norm. In the check, even `dropout` always gives the same result
+# for the same input. The check compares gradients too.
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-add_and_norm-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -944,8 +949,9 @@ class AddAndNorm(nn.Module):
 # %% [markdown] tags=["reason"]
 # Post-norm normalizes the sum: it rescales everything that passes through the block, including the residual. Pre-norm
 # normalizes only the sublayer's input, and leaves a straight path from the first layer to the last. That is why deep
-# models use it, and why they need one more norm at the end. Dropout acts on what the sublayer adds; on the residual, it
-# would erase parts of the token for all later layers. If you overwrite `x` with its norm, the straight path is gone.
+# models use it, and why they need one more norm at the end. Dropout acts on what the sublayer adds; if it acted on the
+# residual, it would erase parts of the token for all later layers. If you overwrite `x` with its norm, the straight
+# path is gone.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-add_and_norm-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.add_and_norm")
@@ -955,8 +961,8 @@ check("heads_and_blocks.add_and_norm", hidden=True)
 
 # %% [markdown]
 # We put a loss on top of twelve fresh blocks. How large is the gradient that reaches each block? **Predict first:**
-# without residual connections, the gradient at block 1 is the gradient at block 12 divided by a 1 followed by how many
-# zeros?
+# without residual connections, the gradient shrinks on its way from block 12 down to block 1. By what factor? Write
+# down how many zeros it has (3 for a factor of 1,000).
 
 # %%
 zeros_without_residuals = None
@@ -1028,21 +1034,21 @@ def gradients_on_their_way_down():
 
 # %% [markdown]
 # With residual connections, the gradient reaches the first block in both orders. The orders differ near the loss. In
-# pre-norm, the residual stream has grown through so many additions that each further block changes it less. So the last
+# pre-norm, the residual stream grows with every addition, so each further block changes it less. That is why the last
 # blocks get *less* gradient, and even less in a deeper model. In post-norm, every norm rescales the stream, so the last
 # blocks get as much gradient in a deep model as in a shallow one. Section 9 shows the consequences.
 
 # %% [markdown]
 # ## 8. The feed-forward network
 #
-# Attention only averages: given the weights, it is linear. The nonlinear work happens afterward, when each token passes
-# on its own through the same small **feed-forward network**:
+# Attention only averages: for given weights, it is linear. The nonlinear work happens afterward, when each token passes
+# by itself through the same small **feed-forward network**:
 #
 # $$\operatorname{FFN}(x) = \sigma(x\, W_1 + b_1)\, W_2 + b_2 .$$
 #
 # $W_1$ widens the vector, usually to $4\, d_\text{model}$ (in the paper from 512 to 2048), and $W_2$ narrows it again.
 # $\sigma$ is an **activation**. Without it, the two matrices would act as one, since $x W_1 W_2 = x (W_1 W_2)$, and the
-# result would be linear however many layers you stacked.
+# result would be linear no matter how many layers you stacked.
 #
 # The paper uses $\operatorname{ReLU}(z) = \max(0, z)$. GPT and BERT use **GELU** (Hendrycks and Gimpel, 2016), $z$
 # times the probability that a standard normal variable is below $z$. It looks like a ReLU with a rounded corner.
@@ -1108,8 +1114,8 @@ check("heads_and_blocks.gelu", hidden=True)
 # Shapes: `x` is `[..., d_model]`, and so is the result.
 
 # %% [markdown] tags=["fine-print"]
-# Two points are for ReLU and one more for a different activation. Gradients are compared (but never where the input of
-# ReLU is exactly 0). The check loads weights into `W_1` and `W_2` by name.
+# Two points are for ReLU and one more is for a different activation. The check compares gradients too (but never where
+# the input of ReLU is exactly 0). The check loads weights into `W_1` and `W_2` by name.
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-feed_forward-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1213,8 +1219,8 @@ def bending_a_line():
 #
 # The constructor is given; keep its names. Write `forward`: self-attention in the first add & norm, then the
 # feed-forward network in the second. Call an add & norm with `x` and its sublayer, `self.add_and_norm_1(x, sublayer)`;
-# it passes the sublayer *one* tensor. Attention takes more than one, so wrap it in a function of one. Torch's own
-# encoder layer is not allowed.
+# it passes the sublayer *one* tensor. Attention takes more than one tensor, so wrap it in a function of one. Torch's
+# own encoder layer is not allowed.
 #
 # Shapes: `x` is `[batch, tokens, d_model]`, `mask` is boolean `[batch, tokens, tokens]` or None, as for multi-head
 # attention; for padding it is `[batch, 1, tokens]`. Every token may attend to at least one token. The result is
@@ -1255,10 +1261,10 @@ class EncoderBlock(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# Everything difficult is in the parts; only their order is left. The second line starts from the result of the first,
-# not from the input. The `lambda` turns attention, which takes three arguments, into a function of one tensor. It
-# passes `y` twice, not `x`, because in pre-norm the attention must read the normalized `x` that add & norm passes to
-# it. Add & norm handles dropout, norm and the two orders.
+# All the difficult work happens in the parts; the block only puts them in order. The second line starts from the result
+# of the first, not from the input. The `lambda` turns attention, which takes three arguments, into a function of one
+# tensor. It passes `y` twice, not `x`, because in pre-norm the attention must read the normalized `x` that add & norm
+# passes to it. Add & norm handles dropout, norm and the two orders.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-encoder_block-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.encoder_block")
@@ -1267,7 +1273,7 @@ check("heads_and_blocks.encoder_block", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now put your own parts together. (Dropout is torch's, which draws its own numbers.)
+# Now put your own parts together. (For dropout, use torch's, which makes its own random draws.)
 
 
 # %%
@@ -1278,8 +1284,8 @@ def encoder_block(d_model, heads, d_ff, dropout=0.0, norm_first=False):
 
 
 # %% [markdown]
-# *Inside* a block the shape changes, and then changes back. Take two sentences of five tokens, `d_model` 32, four
-# heads, and `d_ff` 128. **Write down the shape at every line**, then compare with the next cell.
+# *Inside* a block, the shape changes and then changes back. Take two sentences of five tokens, `d_model` 32, four
+# heads, and `d_ff` 128. **Write down the shape at every line**, and then compare your shapes with the next cell.
 
 # %%
 shapes = {
@@ -1331,7 +1337,7 @@ def the_shape_at_every_line():
 
 
 # %% [markdown]
-# When a block does not work, one of these shapes is often wrong, so print them.
+# When a block does not work, one of these shapes is often wrong, so print them all.
 #
 # Walk through the block again. Where do tokens meet? Which line grows with the square of the sentence length, and which
 # contains most of the parameters? Change the sizes, and see which shapes change.
@@ -1356,10 +1362,10 @@ def the_same_shape_all_the_way_up():
 
 
 # %% [markdown]
-# Back to the matter of taste. We train twelve of your blocks on the collars of section 4, with Adam and a high learning
-# rate: in post-norm, in post-norm with a **warm-up** (the learning rate rises from 0 over the first 60 steps), and in
-# pre-norm. Everything else is equal, including the seed. Guessing gives a loss of log 4 = 1.39. What will the losses be
-# after 120 steps?
+# Back to the question of post-norm or pre-norm. We train a stack of twelve of your blocks on the collars of section 4,
+# with Adam and a high learning rate: once in post-norm, once in post-norm with a **warm-up** (the learning rate rises
+# from 0 over the first 60 steps), and once in pre-norm. Everything else is equal, including the seed. Guessing gives a
+# loss of log 4 = 1.39. What will the losses be after 120 steps?
 
 # %%
 losses_after_120_steps = {"post-norm": None, "post-norm, warmed up": None, "pre-norm": None}
@@ -1409,21 +1415,22 @@ def post_norm_against_pre_norm():
 
 
 # %% [markdown]
-# So it is not a matter of taste. In post-norm, twenty-four norms sit *on* the residual stream, and with this learning
-# rate the first steps throw the model so far off that it doesn't recover in time. On four seeds, post-norm's loss ends
-# between 0.9 and 1.4, with or without the warm-up, and pre-norm's at 0.01. Xiong et al. (2020) find the cause near the
-# output, where the two orders differed in section 7: there, post-norm's gradients are as large in a deep model as in a
-# shallow one, so a large step does harm. In pre-norm, the stream is clear from end to end. (With fewer blocks and a
-# longer warm-up, post-norm trains well: the paper's own model had six blocks and 4,000 steps of warm-up. The next
+# So the order is not a matter of taste. In post-norm, twenty-four norms sit *on* the residual stream, and with this
+# learning rate the first steps throw the model so far off that it doesn't recover in time. On four seeds, post-norm's
+# loss ends between 0.9 and 1.4, with or without the warm-up, and pre-norm's at 0.01. Xiong et al. (2020) find the cause
+# near the output, where the two orders differed in section 7: there, post-norm's gradients are as large in a deep model
+# as in a shallow one, so a large step does harm. In pre-norm, the stream is clear from end to end. (With fewer blocks
+# and a longer warm-up, post-norm trains well: the paper's own model had six blocks and 4,000 steps of warm-up. The next
 # lesson returns to warm-up.)
 #
 # ### Exercise 10 · In your own words
 # `heads_and_blocks.why_residual` · 2 points, read by a person · about 10 minutes
 #
-# A fellow student has stacked 24 blocks whose sublayers are `x = norm(sublayer(x))`, without adding `x`. The loss stays
-# at chance level. Somebody advises: "Raise the learning rate: the gradients are too small." Explain, with your
-# measurements from section 7, why that won't work, and what adding `x` changes for the gradient and for what a block
-# can compute. Then say which order you would choose for 24 blocks, and what it costs. Write four to six sentences.
+# A fellow student has stacked 24 blocks whose sublayers compute `x = norm(sublayer(x))`, without adding `x`. The loss
+# stays at chance level. Somebody advises, "Raise the learning rate, because the gradients are too small." Explain, with
+# your measurements from section 7, why that won't work, and what adding `x` changes for the gradient and for what a
+# block can compute. Then say which order you would choose for 24 blocks, and what it costs. Write four to six
+# sentences.
 #
 # Learning on your own? Once you have written yours,
 # `solution("heads_and_blocks.why_residual")` in a new cell shows one good answer and what earns points.
@@ -1435,10 +1442,10 @@ def post_norm_against_pre_norm():
 # derivative of every block, so the gradient has a path on which nothing shrinks it. And a block only has to compute a
 # change: it can return 0 to pass on its input, instead of learning the identity. For 24 blocks I would put the norm
 # first: in section 9, post-norm was stuck at half this depth with a learning rate at which pre-norm learned. The price
-# is one more norm at the end, and last blocks that contribute little to a stream that has grown; the alternative is
-# post-norm with a warm-up and a smaller learning rate.
+# is one more norm at the end, and the last blocks contribute little, because the stream has grown by then; the
+# alternative is post-norm with a warm-up and a smaller learning rate.
 #
-# *(One point for the gradient: it falls by a factor for each block, so no single learning rate fits, and the added x
+# *(One point for the gradient: it shrinks by a factor at each block, so no single learning rate fits, and the added x
 # gives it a path with a derivative of 1; half without the learning rate. One point for what a block computes, a change
 # or 0, and for choosing pre-norm or post-norm and saying what it costs.)*
 
@@ -1600,10 +1607,10 @@ def is_it_news():
 
 
 # %% [markdown]
-# The bag *cannot* do better: each sentence has a twin with the same words and the other label, and the bag gives both
-# the same answer, which is right for only one of them. The encoder learns who comes first, whether there is a *by*, and
-# who is larger. It needs about forty times the parameters and more time per step; if order does not matter, the bag is
-# the better bargain.
+# The bag *cannot* do better: each sentence has a twin with the same words and the opposite label, and the bag gives the
+# same answer for both, so one of the two is wrong. The encoder learns who comes first, whether there is a *by*, and who
+# is larger. It needs about forty times as many parameters and more time per step, so if order does not matter, the bag
+# is the better bargain.
 
 # %% [markdown] tags=["slides"]
 # The task and its input layer come from S3, whose mean includes padding (lesson 00).
@@ -1620,8 +1627,8 @@ def is_it_news():
 #
 # A linear layer from $a$ to $b$ numbers has $a \cdot b$ weights and $b$ biases.
 #
-# Predict before you count: by what factor does a block's number of parameters change from 1 head to 8? And what share
-# of the parameters is in the feed-forward network, at the paper's sizes?
+# Predict before you count: by what factor does a block's number of parameters change when you go from 1 head to 8? And
+# at the paper's sizes, what share of the parameters is in the feed-forward network?
 
 # %%
 times_the_parameters_with_8_heads = None  # 1 would mean the same number
@@ -1656,8 +1663,8 @@ def block_parameters(d_model, heads, d_ff):
 
 # %% [markdown] tags=["reason"]
 # Attention has no parameters of its own: scores, softmax and average are fixed arithmetic. Each head gets a slice of
-# the four projections, so `heads` does not occur in the count. Be careful with biases: the first layer has `d_ff`
-# biases, the second `d_model`.
+# the four projections, so `heads` does not occur in the count. Be careful with the biases of the feed-forward network:
+# its first layer has `d_ff` of them, and the second has `d_model`.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-count_parameters-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.count_parameters")
@@ -1685,8 +1692,8 @@ def counted_and_built():
 
 
 # %% [markdown]
-# The number of heads changes nothing. And two thirds of a block's parameters are in its feed-forward network, although
-# everybody talks about attention.
+# The number of heads makes no difference. And two thirds of a block's parameters are in its feed-forward network,
+# although everybody talks about attention.
 #
 # People say three things about transformers that don't seem to agree: they have **few parameters**, they come at a
 # **large computational cost**, and they are **faster to train**. The next cell puts numbers on all three claims, for
@@ -1695,8 +1702,8 @@ def counted_and_built():
 # `d_model` of 64?
 
 # %% [markdown] tags=["slides"]
-# S2 says *few parameters*, in its comparison with recurrent networks; S1 says *large computational cost*, and S4
-# *faster to train*.
+# S2 says *few parameters* when it compares transformers with recurrent networks, S1 says *large computational cost*,
+# and S4 says *faster to train*.
 
 # %%
 comparisons_are_most_of_the_work_from = None  # tokens
@@ -1744,12 +1751,12 @@ def the_bill():
 
 
 # %% [markdown]
-# All three claims are right, each about something different.
+# All three claims are right, but each is about something different.
 #
-# - **Few parameters**: a block has as many for 8 tokens as for 512, and so does the GRU (which has even fewer). A
-#   single layer over the whole sentence grows with the *square* of the number of tokens.
+# - **Few parameters**: a block has as many for 8 tokens as for 512, and so does the GRU (which has even fewer). The
+#   linear layer that sees the whole sentence needs more: its parameters grow with the *square* of the number of tokens.
 # - **Large computational cost**: parameters are not work. Every token passes through all of them, and attention
-#   compares every token with every other, which takes $n^2$ operations but no parameters. The last column shows where
+#   compares every token with every other, which takes $n^2$ operations but no parameters. The last column shows when
 #   these comparisons become most of the work.
 # - **Faster to train**: a block does more work, but without waiting. All tokens of a sentence go through the block at
 #   once, while the GRU takes them one after another. How much that helps depends on the device; the picture on the
@@ -1759,13 +1766,13 @@ def the_bill():
 #
 # You have the whole encoder of a transformer: projections that learn what to look for, heads that look for several
 # things, the norm, dropout and residual connections that allow depth, and a feed-forward network that works on each
-# token. You have seen that heads divide the work, and that norms on the residual stream can keep twelve blocks from
-# learning.
+# token. You have seen that heads divide the work, and that norms on the residual stream can keep a stack of twelve
+# blocks from learning.
 
 # %% [markdown]
 # ## Stretch · Take a head away
 #
-# For no points.
+# No points.
 #
 # 1. Add a fifth question to the collars (the token **two** positions before), and keep four heads. Which pattern
 #    suffers, and is it the same with other seeds? How many heads do you need if two questions have the same answer?
@@ -1795,9 +1802,10 @@ def the_bill():
 # - **layer norm**: each token's vector standardized over its own numbers, then scaled by $\gamma$ and shifted by $\beta$.
 # - **dropout**: in training, activations are set to 0 with probability p, and the others are divided by 1 - p.
 # - **residual connection**: a layer's output is added to its input instead of replacing it.
-# - **residual stream**: what the residual connections carry from block to block; each sublayer reads it and adds to it.
+# - **residual stream**: the vectors that the residual connections carry from block to block; each sublayer reads from
+#   them and adds to them.
 # - **add & norm**: a residual connection and a layer norm around one sublayer.
-# - **post-norm**, **pre-norm**: with the norm after the addition, or before the sublayer.
+# - **post-norm**, **pre-norm**: the norm comes after the addition, or before the sublayer.
 # - **activation**: the function between two linear layers that keeps them from collapsing into one; also a number inside
 #   a network, as opposed to a weight.
 # - **GELU**: an activation, $z$ times the probability that a standard normal variable is below $z$.

@@ -139,11 +139,11 @@ EXERCISE = Exercise(
                 (_FEED_FORWARD, "d * f + f"),
             ),
             first_bias_left_out=(
-                "Your answer leaves out the d_ff biases of the feed-forward network's first layer.",
+                "Your answer leaves out the biases of the feed-forward network's first layer. Add d_ff of them.",
                 ("+ f + d", "+ d"),
             ),
             second_bias_left_out=(
-                "Your answer leaves out the d_model biases of the feed-forward network's second layer.",
+                "Your answer leaves out the biases of the feed-forward network's second layer. Add d_model of them.",
                 ("+ f + d", "+ f"),
             ),
             one_layer_norm=(
@@ -175,7 +175,8 @@ EXERCISE = Exercise(
         *_slips(
             paired=False,  # along with other biases it is `no_biases`
             no_biases_in_the_feed_forward_network=(
-                "Your answer leaves out the biases of the feed-forward network: d_ff and d_model of them.",
+                "Your answer leaves out the biases of the feed-forward network. Add d_ff for its first layer and "
+                "d_model for its second.",
                 (_FEED_FORWARD, "2 * d * f"),
             ),
         ),

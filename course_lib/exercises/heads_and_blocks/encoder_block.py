@@ -157,7 +157,7 @@ EXERCISE = Exercise(
                 ("(y, y, mask)", "(x, x, mask)"),
             ),
             no_residuals=(
-                "Your answer calls the sublayers without their add & norms. Pass each sublayer to its own.",
+                "Your answer calls the sublayers without their add & norms. Pass each sublayer to its own add & norm.",
                 ("self.add_and_norm_1(x, attend)", "attend(x)"),
                 ("self.add_and_norm_2(half, self.feed_forward)", "self.feed_forward(half)"),
             ),

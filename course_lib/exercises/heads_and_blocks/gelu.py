@@ -100,7 +100,7 @@ EXERCISE = Exercise(
                 (" / math.sqrt(2))", ")"),
             ),
             half_left_out=(
-                "Your answer lacks a factor 1/2: 1 + erf(x / √2) runs from 0 to 2, but a probability stops at 1.",
+                "Your answer lacks a factor of 1/2: 1 + erf(x / √2) runs from 0 to 2, but a probability stops at 1.",
                 ("below = 0.5 * ", "below = "),
             ),
             one_left_out=(
@@ -166,7 +166,7 @@ EXERCISE = Exercise(
                 (_INNER, "math.sqrt(2 / math.pi) * x + 0.044715 * x**3"),
             ),
             half_left_out_nearly=(
-                "Your approximation lacks a factor 1/2: 1 + tanh runs from 0 to 2.",
+                "Your approximation lacks a factor of 1/2: 1 + tanh runs from 0 to 2.",
                 ("return 0.5 * x", "return x"),
             ),
         ),

@@ -182,7 +182,8 @@ EXERCISE = Exercise(
             ),
         ),
         *alike(
-            "Your answer mixes tokens in the mean and variance. Use each token's own numbers: dim=-1, keepdim=True.",
+            "Your answer takes the mean and variance over more than one token. Use each token's own numbers: dim=-1, "
+            "keepdim=True.",
             over_the_words=_slip((_DIM, "dim, epsilon = -2")),
             over_everything=_slip((_DIM, "dim, epsilon = tuple(range(x.ndim))")),
             over_the_first_dimension=_slip((_DIM, "dim, epsilon = 0")),

@@ -166,7 +166,8 @@ EXERCISE = Exercise(
         *_slips(
             paired=False,
             mean_pooling=(
-                "Your answer is the plain mean of the tokens. Weight them by a softmax of their scores with the query.",
+                "Your answer is the plain mean of the tokens. Score them with the query, and weight them by the "
+                "softmax of the scores.",
                 (SOFTMAX, "mask.to(x.dtype) / mask.sum(dim=-1, keepdim=True)"),
             ),
             mean_pooling_with_padding=(

@@ -97,7 +97,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Compute, in this order: scores, scaled, masked, alpha, out. `x` is queries, keys and values at once.",
+            "Compute, in this order: scores, scaled, masked, alpha, out. `x` serves as queries, keys and values at "
+            "once.",
         ),
         Hint(
             "outline",

@@ -146,8 +146,8 @@ EXERCISE = Exercise(
                 (_WORDS, "positions == column - 1"),
             ),
             full_rows_emptied=(
-                "Your mask is right, except that rows of max_length tokens are empty. Does a slice end at -0, or do "
-                "you use % max_length? Compare each position with the length.",
+                "Your mask is right, except that rows of max_length tokens are empty. Do you slice up to -0, or use % "
+                "max_length? Compare each position with the length.",
                 (_WORDS, "positions < column % max_length"),
             ),
             longest_for_all=(

@@ -166,8 +166,7 @@ def wrong_attention(right: Callable[..., Any], what: str, ignored: str = "mask_i
         *slips(
             right,
             divided_by_d_model=(
-                "Overall, your answer divides the scores by d_model. The paper's formula takes the square root: divide "
-                "by √d_model.",
+                "Your answer divides the scores by d_model, or twice by √d_model. Divide by √d_model, once.",
                 ("math.sqrt(x.shape[-1])", "x.shape[-1]"),
             ),
             root_of_number_of_words=(

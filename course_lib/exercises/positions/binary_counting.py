@@ -148,7 +148,8 @@ EXERCISE = Exercise(
                 (_BIT, "position / power"),
             ),
             bits_keep_their_weight=(
-                "Your answer contains 2^i where bit i is set. Write 1.0 there: shift the number, or compare it with 0.",
+                "Your answer contains 2^i where bit i is set. Write 1.0 there: shift the number instead, or test "
+                "whether the result is above 0.",
                 (_BIT, "position & power"),
             ),
             lowest_bit_everywhere=(

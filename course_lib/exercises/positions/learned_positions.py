@@ -111,7 +111,7 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Row `pos` of the table belongs to position `pos`, so a sentence gets the first rows. Check first that "
-            "there are enough, because torch may not complain.",
+            "there are enough rows, because torch may not complain if there aren't.",
         ),
         Hint(
             "outline",
