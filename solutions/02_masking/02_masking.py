@@ -22,7 +22,7 @@
 #
 # There are two reasons to cover tokens. Some lie in the **future**: a model that learns to predict the next token must
 # not read it first. Others are only **padding**, added to make all sentences of a batch the same length. You will write
-# masks for both, and a test that finds leaky masks.
+# masks for both cases, and a test that finds leaky masks.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -60,16 +60,16 @@ torch.set_printoptions(precision=4, sci_mode=False)
 # %% [markdown]
 # ## 1. The cheating problem
 #
-# A **language model** reads the tokens so far and predicts the next one. To train it, you feed in a whole sentence and ask
-# for a prediction at *every* position: *saw* after *I*, *the* after *I saw*, and so on. The targets are the inputs shifted
-# by one.
+# A **language model** reads the tokens so far and predicts the next one. To train it, you feed in a whole sentence and
+# ask for a prediction at *every* position: *saw* after *I*, *the* after *I saw*, and so on. The targets are the inputs,
+# shifted by one token.
 #
 # | input | I | saw | the | dog |
 # |---|---|---|---|---|
 # | **target** | saw | the | dog | running |
 #
-# In the self-attention of lesson 01, *I*, whose target is *saw*, attends to all tokens of the input, and one of them is
-# *saw*. The model doesn't have to learn any English; it only has to look one token to the right.
+# In the self-attention of lesson 01, *I* attends to all tokens of the input, and one of them is *saw*, the very token
+# that it should predict. The model doesn't have to learn any English; it only has to look one token to the right.
 #
 # Let's catch such a model in the act. The sentences below are **random**: there are eight symbols, each equally likely
 # no matter what came before. An honest model can do no better than give each symbol a probability of 1/8, for a loss of
@@ -271,8 +271,9 @@ scaled_b = torch.tensor(
 # %% [markdown]
 # ### 3.1 Multiplying the scores: wrong
 #
-# The first idea: multiply the scores by the mask, 1 for allowed and 0 for forbidden, then take the softmax. Look at the
-# mask's first row and predict: how much of its attention does `<s>` give to the three tokens that it must not see?
+# The first idea is to multiply the scores by the mask, 1 for allowed and 0 for forbidden, and then to take the softmax.
+# Look at the mask's first row and predict: how much of its attention does `<s>` give to the three tokens that it must
+# not see?
 
 # %%
 leaked_by_the_first_token = None  # in %
@@ -338,8 +339,8 @@ print("-1e9 in half precision:", torch.tensor(-1e9).half())
 # rows. Scores, allowed or forbidden, lie anywhere between −5000 and 5000, so $-10^9$ is low enough to fill with, but
 # −1000 is not. With fully masked rows, the check also compares the gradient of `scaled`: in such a row, it is 0, not
 # `nan`. (Torch can't compute the gradient if you overwrite the result of the softmax in place.) Scores may be in double
-# precision, where the check compares nine digits, so compute in their dtype, and don't add an epsilon anywhere. Don't
-# change `scaled` itself, or any other argument in this course: the caller may still need it.
+# precision, in which case the check compares nine digits. So compute in their dtype, and don't add an epsilon anywhere.
+# Don't change `scaled` itself, or any other argument in this course: the caller may still need it.
 
 
 # %% nbgrader={"grade": false, "grade_id": "masking-masked_weights-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -635,8 +636,8 @@ check("masking.leak_test", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Use the test on your masked self-attention and on the leaky kind from 3.1. **Predict:** with the leaky kind, how many
-# of the three earlier tokens notice when *tanzte* is replaced?
+# Use the test on your masked self-attention and on the leaky version from section 3.1. **Predict:** with the leaky
+# version, how many of the three earlier tokens notice when *tanzte* is replaced?
 
 # %%
 notice_the_leak = None  # 0, 1, 2 or 3
@@ -703,14 +704,14 @@ show.mask_painter(tokens, x_b, torch.tensor([-5.0, 1.0]))
 # `solution("masking.why_decoder")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "masking-why_decoder-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The decoder is trained to predict each German token from those before it, at all positions at once, and the whole
-# German sentence is its input, shifted by one. Without a causal mask, position i could attend to position i + 1, which
-# holds the very token that it must predict; the model would learn to copy, reach a loss near 0, and be useless at test
-# time, when the next token doesn't exist yet. The encoder doesn't predict the tokens that it reads: the whole English
-# sentence is given, in training and at test time alike, so looking in both directions gives nothing away, and it helps
-# (the meaning of *station* may depend on a word to its right). Cross-attention doesn't need a causal mask either, for
-# the same reason: its keys are English tokens, all known before the first German token is written. (It does need a
-# padding mask.)
+# The decoder is trained to predict each German token from the tokens before it, at all positions at once, and its input
+# is the whole German sentence, shifted by one token. Without a causal mask, position i could attend to position i + 1,
+# which holds the very token that it must predict; the model would learn to copy, reach a loss near 0, and be useless at
+# test time, when the next token doesn't exist yet. The encoder doesn't predict the tokens that it reads: the whole
+# English sentence is given, in training and at test time alike, so looking in both directions gives nothing away, and
+# it helps (the meaning of *station* may depend on a word to its right). Cross-attention doesn't need a causal mask
+# either, for the same reason: its keys are English tokens, all known before the first German token is written. (It does
+# need a padding mask.)
 #
 # *(One point: the decoder would see its targets, which don't exist at test time. One point: the encoder's input is
 # completely known and isn't predicted.)*
@@ -802,7 +803,8 @@ def masks_of_the_batch():
 # %% [markdown]
 # A decoder trained on batches needs both rules at once: a key must be **neither in the future nor padding**. The causal
 # mask is the same for all sentences, `[queries, keys]`. The padding mask is the same for all queries of a sentence,
-# `[batch, keys]`; with a dimension of size 1 for the queries, `&` broadcasts the two to one mask for each sentence.
+# `[batch, keys]`; with a dimension of size 1 for the queries, `&` broadcasts the two masks to one mask for each
+# sentence.
 
 
 # %% tags=["demo"]
@@ -838,7 +840,7 @@ packed = torch.tensor([[5, 6, 7, END, 8, 9, END, 4]])
 # `masking.packed_mask` · 4 points · about 20 minutes
 #
 # Make the masks for packed rows. An `end` closes a document and belongs to it. The last document of a row may be cut
-# off and have no end; a document may also consist of an end alone.
+# off and have no end; a document may also be nothing but an end.
 #
 # Shapes: `ids` is an integer tensor `[batch, tokens]`, `end` is an int, and the result is boolean
 # `[batch, tokens, tokens]`.
@@ -867,10 +869,10 @@ def packed_mask(ids, end):
 
 # %% [markdown] tags=["reason"]
 # A token's document number is the number of ends before it. `cumsum` counts the token itself as well, which would put
-# an end into the next document; so subtract it again. Two tokens are in the same document if their numbers are equal,
-# and comparing a column with a row gives the whole table. Then comes the causal rule, which is the same for all rows.
-# Without the first rule, a model learns to look for its topic in another text; without the causal rule, it reads the
-# answers.
+# an end into the next document, so subtract 1 again at every end. Two tokens are in the same document if their numbers
+# are equal, and comparing a column with a row gives the whole table. Then comes the causal rule, which is the same for
+# all rows. Without the first rule, a model learns to look for its topic in another text; without the causal rule, it
+# reads the answers.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-packed_mask-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("masking.packed_mask")
@@ -897,8 +899,8 @@ def documents_side_by_side():
 # %% [markdown]
 # ## 6. One vector for a whole sentence
 #
-# To classify a sentence of any length, you want a single vector for it. Lesson 00 took the mean of its words, with a
-# mask so that padding doesn't count. But some tokens say more than others, and now you know how to weight them.
+# To classify a sentence of any length, you want a single vector for it. Lesson 00 took the mean of its word vectors,
+# with a mask so that padding didn't count. But some tokens say more than others, and now you know how to weight them.
 #
 # Take the general recipe of lesson 01, $\alpha_k = \operatorname{softmax}_k(\operatorname{sim}(q, x_k))$ and
 # $u = \sum_k \alpha_k x_k$, with **one query that does not come from any token but is learned**:
@@ -920,9 +922,9 @@ def documents_side_by_side():
 # one token.
 
 # %% [markdown] tags=["fine-print"]
-# Keep the name `query`: the check loads weights into it. One point is for values and gradients (of `x` and `query`),
-# and one each for scores in the thousands, for a batch of a single sentence, and for padding that does not come after
-# the tokens. In two cases, `x` and `query` are in double precision, so compute in the dtype of `x`.
+# Keep the name `query`, because the check loads weights into it. One point is for the values and gradients (of `x` and
+# `query`), and one each for scores in the thousands, for a batch of a single sentence, and for padding that does not
+# come after the tokens. In two cases, `x` and `query` are in double precision, so compute in the dtype of `x`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "masking-attention_pooling-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1030,7 +1032,8 @@ def pooling_learns_where_to_look():
 #
 # 1. **A sliding window**: each token sees itself and the two before it. How many layers does it take before token 9 can
 #    see token 0? Ask your `leak_test`, with several layers as the model.
-# 2. **A prefix**: the first three tokens see each other, as an encoder's do; the others are causal. What does `leak_test` say?
+# 2. **A prefix**: the first three tokens see each other, as in an encoder; the others are causal. What does `leak_test`
+#    say?
 # 3. Find a mask that lets the future in, and an `x` for which `leak_test` doesn't notice.
 
 # %%
@@ -1050,7 +1053,7 @@ def pooling_learns_where_to_look():
 # - **Fully masked row**: a query that may attend to nothing; its weights and its output are 0.
 # - **Attention pooling**: one vector for a sentence, the average of its tokens, weighted by the attention of one
 #   learned query.
-# - **Parameter**: a tensor that training changes; in torch an `nn.Parameter`.
+# - **Parameter**: a tensor that training changes; in torch, an `nn.Parameter`.
 # - **Encoder and decoder**: the half that reads the source and sees all of it, and the half that writes and sees only the
 #   past.
 
@@ -1061,5 +1064,5 @@ def pooling_learns_where_to_look():
 # leaks, and a layer that learns where to look.
 #
 # Here is one question to take with you. Shuffle the tokens of a sentence: what happens to the outputs of
-# self-attention, with a mask and without? Make up your mind before you open lesson 03, which begins with that question.
+# self-attention, with and without a mask? Make up your mind before you open lesson 03, which begins with that question.
 # In lesson 04, several heads attend at once, and lesson 05 puts encoder and decoder together.

@@ -15,8 +15,8 @@
 # # Lesson 03 · Positions
 #
 # *The dog chased the cat.* *The cat chased the dog.* The same five words, and to a cat all the difference in the world.
-# Lesson 00's bag of words couldn't tell the two apart. Can attention? In this lesson you predict the answer, test it,
-# and add what is missing.
+# Lesson 00's bag of words couldn't tell the two apart. Can attention? In this lesson, you will predict the answer, test
+# it, and add what is missing.
 #
 # By the end, you will be able to say exactly what a shuffle does to attention, with and without a mask. You will also
 # know five ways to give tokens a **position**, and what is wrong with each of them.
@@ -72,8 +72,8 @@ def attend(q, k, v, mask=None):
 # A table of embeddings ignores a word's context and the order of the words. Attention has fixed the first problem. Has
 # it fixed the second?
 #
-# Here are two sentences with made-up embeddings. Dimension 0 says how much of an animal a word is, and dimension 1 how
-# much of an action. The other two stand for habits of cats and dogs.
+# Here are two sentences with made-up embeddings. Dimension 0 says how much of an animal a word is, and dimension 1 says
+# how much of an action it is. The other two stand for habits of cats and dogs.
 
 # %%
 embedding = {
@@ -174,7 +174,8 @@ def does_attention_notice():
 
 # %% [markdown] tags=["slides"]
 # S3 names the two things that a table of embeddings lacks. S4 says that switching words "wouldn't affect the
-# computation at all". It does affect the output, whose rows move with the words, but no word's *vector*.
+# computation at all". It does affect the output, whose rows move with the words, but it leaves each word's *vector*
+# unchanged.
 
 # %% [markdown]
 # ## 2. Shuffling under a mask
@@ -214,10 +215,10 @@ def same_under_causal_mask(order):
 
 
 # %% [markdown] tags=["reason"]
-# Under a causal mask a token's vector depends on the set of tokens up to and including itself, and stays the same
-# exactly when that set does. Then the token is at its old position, since sets of different sizes can't be equal, and
-# no later token has moved in front of it. Keeping its position is not enough: a token before it may have swapped with
-# one after it.
+# Under a causal mask, a token's vector depends on the set of tokens up to and including itself, and stays the same
+# exactly when that set does. In that case, the token is at its old position, since sets of different sizes can't be
+# equal, and no later token has moved in front of it. Keeping its position is not enough: a token before it may have
+# swapped with one after it.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-same_under_causal_mask-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("positions.same_under_causal_mask")
@@ -669,7 +670,7 @@ def shift_matrix(shift, d_model, device=None):
 # which attention can learn.
 #
 # Most geometry books use pairs (cosine, sine), with the minus sign at the upper right. If you copy their matrix
-# unchanged, it turns the clocks back, and agrees with the right one only for a shift of 0. A negative shift needs no
+# unchanged, it turns the clocks back, and agrees with the right matrix only for a shift of 0. A negative shift needs no
 # special case, since the sine changes sign by itself.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-shift_matrix-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
@@ -710,9 +711,9 @@ def found_without_trigonometry():
 # %% [markdown]
 # Thirty tokens were enough to move token 1999.
 #
-# These clocks show such a shift: blue is a token, and orange the token a hundred positions later. Both hands turn, but
-# the **angle between them** never changes. The four angles determine all of $M_{100}$. The second slider changes the
-# shift, and with it the matrix and the dot product, which is the same for every token.
+# These clocks show such a shift: blue is a token, and orange is the token a hundred positions later. Both hands turn,
+# but the **angle between them** never changes. The four angles determine all of $M_{100}$. The second slider changes
+# the shift, and with it the matrix and the dot product, which is the same for every token.
 
 
 # %% tags=["demo"]
@@ -772,8 +773,8 @@ def a_head_that_looks_two_tokens_back():
 # %% [markdown] tags=["fine-print"]
 # Two points are for the values, and one is for refusing sentences that are too long. The check only asks for a
 # ValueError, but the user of your layer will read its message. Don't rename `encoding`, because the check loads weights
-# into it. The result has the dtype of `x` (in one case both `x` and `encoding` are in double precision) and is on its
-# device; the check compares the gradients of `x` and `encoding`.
+# into it. The result has the dtype and the device of `x` (in one case, both `x` and `encoding` are in double
+# precision); the check compares the gradients of `x` and `encoding`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "positions-learned_positions-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -837,7 +838,7 @@ def one_token_too_long():
 #
 # A learned table starts as random numbers. What does training turn it into? The published model all-MiniLM-L6-v2, whose
 # word embeddings you saw in lesson 00, also has a table of 512 positions. We take its first 64 rows and draw the
-# cosines of all pairs, next to those of your sinusoids.
+# cosines of all pairs of rows, next to the same picture of your sinusoids.
 #
 # **Predict first.** Which rows of the published table are more alike, on average: those 3 tokens apart, or those 5 apart?
 
@@ -893,7 +894,7 @@ def learned_beside_computed():
 # of the rows. Least squares finds the best such matrix in these directions, from the first 300 rows. If that matrix is
 # made of rotations, its **eigenvalues** show it: a clock that turns by an angle $b$ per token and comes around every
 # $2\pi / b$ tokens contributes $\cos b \pm i \sin b$, two numbers of magnitude 1. (We leave out two rows: the first
-# belongs to a special token that begins every text, the last to the end of the longest texts.)
+# belongs to a special token that begins every text, and the last to the end of the longest texts.)
 
 # %% tags=["demo"]
 if published is None:
@@ -1142,7 +1143,7 @@ def past_the_trained_length():
 #
 # You *can* evaluate a formula past the trained length, but only a measurement tells you whether a model can use it
 # there. That ability is called **length generalization**. Press et al. (2022) measured it on real language models:
-# sinusoids hardly extrapolated, and ALiBi did.
+# sinusoids hardly extrapolated, but ALiBi did.
 
 # %% [markdown] tags=["slides"]
 # S4 adds that many people no longer care: they learn their positions and split longer texts.
@@ -1162,11 +1163,11 @@ def past_the_trained_length():
 # %% [markdown] nbgrader={"grade": true, "grade_id": "positions-how_would_you_know-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # The encoding is defined at position 5,000, but that does not mean that the weights can use it there. In training, the
 # slow clocks covered only a small part of their circle, so the weights never learned to read the rest. In section 9,
-# models with sinusoids were perfect on the 16 positions seen in training and far from it on the next 48, differently in
-# each run, although a head made by hand from the same encoding was right everywhere. I would measure the loss by
-# position on texts much longer than 512 tokens, for several seeds. I would compare it with the loss at the first 512
-# positions, and with the loss of the same model when it is given only the last 512 tokens. If the model does worse with
-# the longer context, it can't use what it is given.
+# models with sinusoids were perfect on the 16 positions seen in training but far from perfect on the next 48, and their
+# errors differed from run to run, although a head made by hand from the same encoding was right everywhere. I would
+# measure the loss by position on texts much longer than 512 tokens, for several seeds. I would compare it with the loss
+# at the first 512 positions, and with the loss of the same model when it is given only the last 512 tokens. If the
+# model does worse with the longer context, it can't use what it is given.
 #
 # *(One point for the difference between defined and learned, with evidence from section 9: the trained models or the
 # head made by hand. One point for a measurement by position beyond the trained length, compared with something, such as
@@ -1203,8 +1204,8 @@ def past_the_trained_length():
 #   step for each pair of dimensions.
 # - **Frequency**: how far a clock turns per token, in radians; $10000^{-2i/d_\text{model}}$ for pair $i$.
 # - **Rotation**: a 2 × 2 matrix that turns a hand by an angle and keeps its length.
-# - **Shift matrix** $M_k$: a matrix with rotations along its diagonal that takes the encoding of every position to that
-#   of the position $k$ tokens later.
+# - **Shift matrix** $M_k$: a matrix with rotations along its diagonal that turns the encoding of every position into
+#   the encoding of the position $k$ tokens later.
 # - **Absolute and relative position**: where a token is, and how far one token is from another.
 # - **Learned positions**: a table of vectors, one for each position, trained with the rest of the model.
 # - **Context length**: how many positions a model has.

@@ -23,7 +23,7 @@
 #
 # - write multi-head attention and cross-attention with learned projections, and see what each head looks at;
 # - write layer norm, dropout, the residual connection, GELU and the feed-forward network, and say what breaks without
-#   each;
+#   each of them;
 # - put them together into an encoder block, stack it, and classify sentences with it;
 # - count a block's parameters without building it, and say how much time it takes.
 #
@@ -118,8 +118,8 @@ transportation = torch.tensor([[1.0], [0.0], [0.0], [0.0]])  # for the keys
 # The third matrix determines what a token hands over once a query finds it, which may differ from what the query looked
 # for.
 #
-# In **self-attention**, queries, keys and values come from the same sentence. In **cross-attention** the queries come
-# from one sentence, $x$, and keys *and* values from another, the memory:
+# In **self-attention**, queries, keys and values come from the same sentence. In **cross-attention**, the queries come
+# from one sentence, $x$, and the keys *and* values come from another, the memory:
 #
 # $$q = x\, W_q, \qquad k = \text{memory}\; W_k, \qquad v = \text{memory}\; W_v .$$
 #
@@ -136,9 +136,9 @@ transportation = torch.tensor([[1.0], [0.0], [0.0], [0.0]])  # for the keys
 #
 # Compute queries, keys and values. For self-attention, `memory` is simply `x`.
 #
-# Shapes: `x` is `[..., queries, d_model]`, `memory` is `[..., keys, d_model]`; `W_q` and `W_k` are `[d_model, d_key]`, `W_v`
-# is `[d_model, d_value]`. Return the tuple `q, k, v`, in this order: `[..., queries, d_key]`, `[..., keys, d_key]`,
-# `[..., keys, d_value]`.
+# Shapes: `x` is `[..., queries, d_model]`, `memory` is `[..., keys, d_model]`; `W_q` and `W_k` are `[d_model, d_key]`,
+# and `W_v` is `[d_model, d_value]`. Return the tuple `q, k, v`, in this order: `[..., queries, d_key]`,
+# `[..., keys, d_key]`, `[..., keys, d_value]`.
 
 # %% [markdown] tags=["fine-print"]
 # The check compares gradients of `q` too.
@@ -262,9 +262,9 @@ def split_heads(x, heads):
 
 
 # %% [markdown] tags=["reason"]
-# Reshaping never moves numbers, it only regroups them, so splitting the last dimension leaves each part with its token;
-# only the transpose moves numbers. If you ask for the final shape at once, `reshape` gives "heads" of whole tokens. You
-# get no error, and the model even trains, but badly.
+# Reshaping never moves numbers; it only regroups them. So splitting the last dimension leaves each part with its token,
+# and only the transpose moves numbers. If you ask for the final shape at once, `reshape` gives "heads" of whole tokens.
+# You get no error, and the model even trains, but badly.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-split_heads-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.split_heads")
@@ -415,7 +415,7 @@ check("heads_and_blocks.multi_head_attention", hidden=True)
 # Do heads really learn different patterns? Here is a task that lets you find out.
 #
 # A sentence is a salad of four words, each used twice. Every word wears a **collar** in one of four colors. At every
-# token the model must name the colors of four other collars:
+# token, the model must name the colors of four other collars:
 #
 # - of the token **before** it,
 # - of the token **after** it,
@@ -574,7 +574,7 @@ def four_heads_look_at_four_things():
 #
 # The last picture shows what several heads are for. All three models do the same work, but a head computes *one*
 # average for each token, so one head serves one pattern well, and two heads serve two patterns. On the other patterns,
-# the model does little better than chance, or a head is torn between two.
+# the model does little better than chance, or a head is torn between two patterns.
 #
 # ### A published model's heads
 #
@@ -658,8 +658,8 @@ if published is not None:
     )
 
 # %% [markdown]
-# Two of your four patterns are there: one head looks only at the token **before**, and one spends most of its attention
-# on the token **after**. Nobody asked for these patterns, so they must have been useful.
+# Two of your four patterns are there: one head looks only at the token **before**, and another spends most of its
+# attention on the token **after**. Nobody asked for these patterns, so they must have been useful.
 #
 # The **first** token attracts half the model, not just one head: on average, a head puts two fifths of its attention on
 # `[CLS]`, which carries no content. Weights must sum to 1, so a head with nothing to look for parks its attention
@@ -712,8 +712,8 @@ else:
 # result has the shape of `x`.
 
 # %% [markdown] tags=["fine-print"]
-# Two points are for the values and one more for epsilon. The check compares gradients of `x`, `weight` and `bias`, even
-# if a token's numbers are all equal.
+# Two points are for the values and one more is for epsilon. The check compares gradients of `x`, `weight` and `bias`,
+# even if a token's numbers are all equal.
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-layer_norm-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -750,7 +750,7 @@ class LayerNorm(nn.Module):
 # error message.
 #
 # Epsilon belongs under the square root, where it also saves the gradient: for a token whose numbers are all equal, the
-# square root of the variance has an infinite slope, whatever you add afterward.
+# square root of the variance has an infinite slope, no matter what you add afterward.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-layer_norm-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.layer_norm")
@@ -852,7 +852,7 @@ check("heads_and_blocks.dropout", hidden=True)
 
 # %% [markdown]
 # Norm and dropout first appear together at the bottom of a transformer. The **input layer** takes the token's
-# embedding, adds one for its position (lesson 03), normalizes the sum, and applies dropout:
+# embedding, adds an embedding of its position (lesson 03), normalizes the sum, and applies dropout:
 
 
 # %% tags=["demo"]
@@ -909,7 +909,7 @@ def input_layer_step_by_step():
 # `heads_and_blocks.add_and_norm` · 3 points · about 10 minutes
 #
 # Write both orders. `norm` and `dropout` are modules that become parts of yours; each call passes a `sublayer`. All
-# three take one tensor and return one of the same shape.
+# three take one tensor and return a tensor of the same shape.
 #
 # Shapes: `x` is `[..., d_model]`, `norm_first` is a bool (True for pre-norm), and the result has the shape of `x`.
 
@@ -1071,7 +1071,7 @@ def gradients_on_their_way_down():
 # Shapes: `x` may have any shape, and the result has the same. `approximate` is a bool.
 
 # %% [markdown] tags=["fine-print"]
-# Two points are for the exact form and one more for the approximation. The check compares the gradient of `x` too.
+# Two points are for the exact form and one more is for the approximation. The check compares the gradient of `x` too.
 # Numbers may be in double precision and as large as 60.
 
 
@@ -1094,9 +1094,9 @@ def gelu(x, approximate=False):
 
 # %% [markdown] tags=["reason"]
 # The error function is the normal distribution function, squeezed by √2 and running from -1 to 1 instead of 0 to 1,
-# hence the 1 and the half. GELU is almost x for large x, and almost 0 for very negative x; in between, a part of x gets
-# through. The tanh form differs by less than a thousandth, which is little for one number but visible after twelve
-# blocks, so use the form that your weights were trained with.
+# which explains the 1 and the 1/2. GELU is almost x for large x, and almost 0 for very negative x; in between, a part
+# of x gets through. The tanh form differs by less than a thousandth, which is little for one number but visible after
+# twelve blocks, so use the form that your weights were trained with.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-gelu-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.gelu")
@@ -1203,15 +1203,16 @@ def bending_a_line():
 # 1. multi-head self-attention, in which tokens exchange information;
 # 2. the feed-forward network, which processes each token by itself.
 #
-# A block takes `[batch, tokens, d_model]` and returns the same shape, so you can **stack** as many as you can afford.
-# The paper stacks 6.
+# A block takes `[batch, tokens, d_model]` and returns the same shape, so you can **stack** as many blocks as you can
+# afford. The paper stacks 6.
 #
 # A block is a module made of modules: it receives its four parts and only determines their order. You can use your own
 # parts, or torch's. If you ever use torch's `nn.MultiheadAttention`, watch out for two things: it returns a pair, the
 # output and the weights, and its masks are the opposite of ours. **True means "leave this out"**.
 
 # %% [markdown] tags=["slides"]
-# At every line of its pseudocode S3 asks what the dimension of `x` is. The answer is always the same: `[batch, tokens, d_model]`.
+# At every line of its pseudocode, S3 asks what the dimension of `x` is. The answer is always the same:
+# `[batch, tokens, d_model]`.
 
 # %% [markdown]
 # ### Exercise 9 · The encoder block
@@ -1437,8 +1438,8 @@ def post_norm_against_pre_norm():
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "heads_and_blocks-why_residual-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # Without residual connections, the gradient shrinks by a factor at every block: in section 7, the gradient at the first
-# of twelve blocks was less than a millionth of that at the last. One learning rate can't suit both ends: if it is large
-# enough for the first block, it is many orders of magnitude too large for the last. Adding x puts a 1 into the
+# of twelve blocks was less than a millionth of the gradient at the last. One learning rate can't suit both ends: if it
+# is large enough for the first block, it is many orders of magnitude too large for the last. Adding x puts a 1 into the
 # derivative of every block, so the gradient has a path on which nothing shrinks it. And a block only has to compute a
 # change: it can return 0 to pass on its input, instead of learning the identity. For 24 blocks I would put the norm
 # first: in section 9, post-norm was stuck at half this depth with a learning rate at which pre-norm learned. The price
@@ -1492,7 +1493,7 @@ for row, is_news in zip(ids.tolist(), news.tolist(), strict=True):
 
 # %% [markdown]
 # Compare the bag with an encoder: an input layer (token and your learned positions, layer norm, dropout), two of your
-# blocks, and then *the same* mean and linear layer. Both leave padding out of the mean.
+# blocks, and then *the same* mean and linear layer. Both models leave padding out of the mean.
 #
 # How often will each be right on new headlines?
 
@@ -1663,7 +1664,7 @@ def block_parameters(d_model, heads, d_ff):
 
 # %% [markdown] tags=["reason"]
 # Attention has no parameters of its own: scores, softmax and average are fixed arithmetic. Each head gets a slice of
-# the four projections, so `heads` does not occur in the count. Be careful with the biases of the feed-forward network:
+# the four projections, so `heads` does not appear in the count. Be careful with the biases of the feed-forward network:
 # its first layer has `d_ff` of them, and the second has `d_model`.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-count_parameters-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
@@ -1753,14 +1754,15 @@ def the_bill():
 # %% [markdown]
 # All three claims are right, but each is about something different.
 #
-# - **Few parameters**: a block has as many for 8 tokens as for 512, and so does the GRU (which has even fewer). The
-#   linear layer that sees the whole sentence needs more: its parameters grow with the *square* of the number of tokens.
-# - **Large computational cost**: parameters are not work. Every token passes through all of them, and attention
-#   compares every token with every other, which takes $n^2$ operations but no parameters. The last column shows when
-#   these comparisons become most of the work.
-# - **Faster to train**: a block does more work, but without waiting. All tokens of a sentence go through the block at
-#   once, while the GRU takes them one after another. How much that helps depends on the device; the picture on the
-#   right shows yours.
+# - **Few parameters**: a block has the same number of parameters for 8 tokens and for 512. So does the GRU (which has
+#   even fewer). The linear layer that sees the whole sentence needs more: its parameters grow with the *square* of the
+#   number of tokens.
+# - **Large computational cost**: few parameters don't mean little work. Every token passes through all of them, and
+#   attention compares every token with every other, which takes $n^2$ operations but no parameters. The last column
+#   shows when these comparisons become most of the work.
+# - **Faster to train**: a block does more work, but it doesn't have to wait. All tokens of a sentence go through the
+#   block at once, while the GRU takes them one after another. How much that helps depends on the device; the picture on
+#   the right shows yours.
 #
 # ## What you have now
 #
@@ -1778,7 +1780,7 @@ def the_bill():
 #    suffers, and is it the same with other seeds? How many heads do you need if two questions have the same answer?
 # 2. Train four heads, then set one of them to zero before `W_o`. Which question suffers, and by how much? Predict this
 #    from the picture in section 4.
-# 3. Do the same to `published`: find the head for the token before, set its columns of `W_o` to 0 (in
+# 3. Do the same to `published`: find the head that looks at the token before, set its columns of `W_o` to 0 (in
 #    `published.bert.blocks[0].self_attention.W_o.weight`), and measure how far the vectors of a sentence move
 #    (`published.states`). Do they move more than if you remove a head that uses the attention sink?
 # 4. Train twelve post-norm blocks at several learning rates. How small must the rate be for them to learn without

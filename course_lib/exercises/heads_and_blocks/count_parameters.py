@@ -94,7 +94,7 @@ EXERCISE = Exercise(
             "Count four projections from `d_model` to `d_model`: for queries, keys, values and the output.\n"
             "Count the two layers of the feed-forward network, which have biases of different lengths.\n"
             "Count two norms, with a `gamma` and a `beta` each.\n"
-            "Compare the total with that of a real block.",
+            "Compare the total with the number of parameters of a real block.",
             answers=("no_biases", "three_projections", "equal_biases", "one_layer_norm", "one_layer_of_feed_forward"),
         ),
     ),
@@ -110,7 +110,7 @@ EXERCISE = Exercise(
                 ("4 * (", "3 * ("),
             ),
             no_biases=(
-                "Your answer leaves out the biases of the linear layers. Count one for each output.",
+                "Your answer leaves out the biases of the linear layers. Count one bias for each output.",
                 ("matrix + bias)", "matrix)"),
                 (_FEED_FORWARD, "2 * d * f"),
             ),

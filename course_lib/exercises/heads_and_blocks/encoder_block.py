@@ -129,7 +129,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "outline",
-            "Define a function of `y` that returns the self-attention of `y` to `y` under `mask`.\n"
+            "Define a function of `y` that returns the attention of `y` to itself under `mask`.\n"
             "Pass `x` and this function to the first add & norm.\n"
             "Pass its result, and the feed-forward network itself, to the second.\n"
             "Return the result.",
@@ -162,11 +162,13 @@ EXERCISE = Exercise(
                 ("self.add_and_norm_2(half, self.feed_forward)", "self.feed_forward(half)"),
             ),
             residual_added=(
-                "Your answer adds x once more. The add & norms already do that: return the second one's result.",
+                "Your answer adds x once more. The add & norms already do that: return the result of the second add & "
+                "norm.",
                 ("return whole", "return x + whole"),
             ),
             second_residual_from_the_start=(
-                "Your answer passes the block's input to the second add & norm. Pass the first one's result instead.",
+                "Your answer passes the block's input to the second add & norm. Pass the result of the first add & "
+                "norm instead.",
                 ("half, self.feed_forward", "x, self.feed_forward"),
             ),
             network_reads_the_start=(

@@ -115,7 +115,7 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "`nn.Linear(a, b)` turns `[..., a]` into `[..., b]`. The first layer goes from `d_model` to `d_ff`, and "
-            "the second back. Name them `W_1` and `W_2`, because the check finds parameters by name.",
+            "the second goes back. Name them `W_1` and `W_2`, because the check finds parameters by name.",
         ),
     ),
     misconceptions=(
@@ -128,8 +128,8 @@ EXERCISE = Exercise(
         *slips(
             _FeedForward,
             no_activation=(
-                "Your answer has no activation, so its two linear layers can only do what a single one can. Put a "
-                "ReLU between them.",
+                "Your answer has no activation, so its two linear layers can do no more than a single one. Put a ReLU "
+                "between them.",
                 (_BENT, "hidden"),
             ),
             activation_at_the_end=(

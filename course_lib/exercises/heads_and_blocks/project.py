@@ -76,8 +76,8 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "A row of length `d_model` times a matrix `[d_model, d_key]` gives a row of length `d_key`; leading "
-            "dimensions stay the same. There are as many queries as `x` has tokens, and as many keys and values as "
-            "`memory` has.",
+            "dimensions stay the same. Each token of `x` gets a query, and each token of `memory` gets a key and a "
+            "value.",
             answers=("transposed", "values_from_x", "keys_from_x", "memory_ignored"),
         ),
     ),

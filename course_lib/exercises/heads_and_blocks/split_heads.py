@@ -79,7 +79,7 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "Go from `[batch, tokens, d_model]` to `[batch, tokens, heads, d_head]` to `[batch, heads, tokens, "
-            "d_head]`. The first step is a reshape, and the second a transpose. Neither can replace the other.",
+            "d_head]`. The first step is a reshape, and the second is a transpose. Neither can replace the other.",
             answers=(
                 "viewed_not_transposed",
                 "reshaped_not_transposed",
@@ -103,7 +103,8 @@ EXERCISE = Exercise(
             ),
             interleaved=(
                 "Your answer deals out the numbers like cards: head 0 gets numbers 0, heads, 2 heads, ... of a token. "
-                "Give head 0 the first d_head numbers: put the dimension of the heads before that of d_head.",
+                "Give head 0 the first d_head numbers: when you reshape, put the dimension of the heads before the "
+                "dimension of d_head.",
                 ("x.unflatten(-1, pieces)", "x.unflatten(-1, pieces[::-1]).mT"),
             ),
             d_head_and_heads_exchanged=(

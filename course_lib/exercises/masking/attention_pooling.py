@@ -151,7 +151,8 @@ EXERCISE = Exercise(
                 (_AVERAGED, "alpha.unsqueeze(1) @ x"),
             ),
             squeezed=(
-                "Your answer's squeeze() also removes the batch dimension of a batch of one. Use squeeze(1).",
+                "The squeeze() in your answer also removes the batch dimension if the batch has only one sentence. "
+                "Use squeeze(1).",
                 (_AVERAGED, "(alpha.unsqueeze(1) @ x).squeeze()"),
             ),
             query_detached=(

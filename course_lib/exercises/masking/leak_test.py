@@ -106,7 +106,7 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "Changing token j fills column j of the result: `[tokens]`, one entry per output. An output is a row of "
-            "`d_model` numbers. If a single one differs, the output has changed.",
+            "`d_model` numbers. If a single number differs, the output has changed.",
             answers=("transposed", "all_components", "first_component", "itself_left_out"),
         ),
         Hint(

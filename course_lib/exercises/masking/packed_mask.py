@@ -101,7 +101,7 @@ EXERCISE = Exercise(
             "Find where the ids are `end`.\n"
             "Find each token's document number: how many documents have ended before it. `cumsum` counts the token "
             "itself, so subtract 1 where the token is an end.\n"
-            "Compare the documents of all queries with those of all keys.\n"
+            "Compare the document numbers of all queries with the document numbers of all keys.\n"
             "Make a causal mask on the device of the ids.\n"
             "Allow a key only where both masks do.",
             answers=("both_directions", "only_causal", "either_is_enough"),
@@ -154,7 +154,7 @@ EXERCISE = Exercise(
             ),
             only_causal=(
                 "Your mask lets a token see earlier documents, as the causal mask alone or a comparison with >= does. "
-                "The query's document and the key's must be equal.",
+                "Require the query and the key to be in the same document.",
                 ("same & earlier", "earlier.expand_as(same)"),
             ),
             either_is_enough=(

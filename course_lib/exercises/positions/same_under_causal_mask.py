@@ -103,7 +103,7 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Sets of different sizes are never equal, so the token must have kept its position.\n"
-            "The first i + 1 tokens are the same as before exactly if none of them comes from further back.\n"
+            "The first i + 1 tokens are the same as before if and only if none of them comes from further back.\n"
             "`cummax` gives you the largest old position so far. Compare it, and `order` itself, with the positions.\n"
             "Both conditions must hold. (A loop that compares Python sets of `order.tolist()` works too.)",
             answers=("not_moved", "same_words_so_far", "all_or_none"),

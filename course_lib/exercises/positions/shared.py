@@ -35,7 +35,7 @@ def wrong_exponents(right: Callable[..., Tensor]) -> tuple[Misconception, ...]:
             (EXPONENT, f"{EXPONENT} / 2"),
         ),
         two_counted_twice=(
-            "Your exponent is twice as large as it should be. If your i counts in steps of two, it already is the "
+            "Your exponent is twice as large as it should be. If your i counts in steps of two, it is already the "
             "paper's 2i: use i / d_model.",
             (EXPONENT, f"2 * {EXPONENT}"),
         ),

@@ -87,8 +87,8 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "There are `d_model` / 2 blocks of 2 × 2, and zeros elsewhere. The angles are those of position `shift` "
-            "in the sinusoidal encoding. Our pairs are (sine, cosine), so the minus sign is at the lower left.",
+            "There are `d_model` / 2 blocks of 2 × 2, and zeros elsewhere. The angles are the same as at position "
+            "`shift` of the sinusoidal encoding. Our pairs are (sine, cosine), so the minus sign is at the lower left.",
             answers=("turned_back", "minus_forgotten", "minus_at_the_cosine", "sine_on_the_diagonal", "diagonal_only"),
         ),
         Hint(
