@@ -161,8 +161,8 @@ class Translator(nn.Module):
 # a model that is often unsure.
 #
 # **Guess first:** what is the loss of each at its last step? A uniform guess over all German tokens costs a little over
-# 5 nats. Training uses lesson 05's label smoothing of 0.1, so even a perfect model has a loss above 0: here about 0.8.
-# The training cell tells you how close you were.
+# 5 nats. Training uses label smoothing of 0.1, as in lesson 05, so even a perfect model has a loss above 0: here about
+# 0.8. The training cell tells you how close you were.
 
 # %%
 losses_in_the_end = {"beginner": None, "trained": None}  # in nats
@@ -390,8 +390,8 @@ print("0.3 to the power 90:         ", torch.tensor(0.3) ** 90, "   90 · log 0.
 #
 # $$\log P(e \mid f) = \sum_{t=1}^{n} \log P(e_t \mid e_1, \dots, e_{t-1}, f).$$
 #
-# Negated and divided by $n$, this is lesson 05's negative log-likelihood. There the $e_t$ are the right words; here
-# they can be any words. `F.cross_entropy` computes the sum:
+# Negated and divided by $n$, this is the negative log-likelihood from lesson 05. There the $e_t$ are the right words;
+# here they can be any words. `F.cross_entropy` computes the sum:
 
 
 # %%
@@ -1408,8 +1408,8 @@ each_position_alone()
 # ### Exercise 8 · A small model runs ahead
 # `decoding.speculative_step` · 4 points (3 for a draft with a dropped token, 1 for one that is kept whole) · about 20 minutes
 #
-# Given a draft, both models' distributions and the chances, return the number of tokens kept and the distribution that
-# the next token is drawn from.
+# Given a draft, the distributions of both models, and the chances, return the number of tokens kept and the
+# distribution that the next token is drawn from.
 #
 # Shapes: `drafted` is int64 `[drafted]`, `draft` is `[drafted, vocab_size]`, `target` is `[drafted + 1, vocab_size]`
 # and `chances` is `[drafted]`. The result is a tuple of an int and a tensor `[vocab_size]`.

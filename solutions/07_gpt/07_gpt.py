@@ -116,7 +116,7 @@ show.matrices(
 # the inputs are the sentence without its last token, which has no successor. The targets are the sentence without its
 # first token, which the model never predicts. They are the same tokens, **shifted by one**.
 #
-# Lesson 05's `shift_right` did the same to the German half of a sentence pair. A language model's text has no second
+# In lesson 05, `shift_right` did the same to the German half of a sentence pair. A language model's text has no second
 # half and no `<s>`: it is one long stream, and the model reads a window cut from anywhere in it. The largest number of
 # tokens that the model can read at once is its **context length**. The stream continues after the window, so even the
 # last token of a window has a token after it.
@@ -173,9 +173,9 @@ check("gpt.training_windows", hidden=True)
 # context length would waste most of the computation. So training programs **pack** them: one document after another,
 # each ending with an end token (GPT-2's is `<|endoftext|>`), until a row is full.
 #
-# Under a plain causal mask a row's second document also attends to its first, although the two are unrelated. Many
-# programs live with that. Others prevent it with a mask, as Llama 3 did (Grattafiori et al., 2024, section 3.2): each
-# document is then processed exactly as if it had the row to itself. (Learned positions must also restart in each
+# Under a plain causal mask, the second document of a row also attends to the first, although the two are unrelated.
+# Many programs live with that. Others prevent it with a mask, as Llama 3 did (Grattafiori et al., 2024, section 3.2):
+# each document is then processed exactly as if it had the row to itself. (Learned positions must also restart in each
 # document.)
 #
 # You have already written that mask: `packed_mask` in lesson 02. *Exactly as if it had the row to itself*? Test it. One
@@ -739,7 +739,7 @@ def the_loss_hits_zero():
 # How would you find such a leak in a thousand lines of code? **Change one token, and see which predictions move.** A
 # prediction may depend only on the tokens up to its own position.
 #
-# Lesson 02's `leak_test` changed vectors, and said whether an output moved. A GPT reads ids, which you can't change
+# In lesson 02, `leak_test` changed vectors, and said whether an output moved. A GPT reads ids, which you can't change
 # just a little. And here you measure *how far* each prediction moves: that also shows what an honest model looks at.
 #
 # ### Exercise 5 · A test for leaks
@@ -1146,7 +1146,7 @@ def fine_tuning_loss(class_logits, labels, lm_logits, targets, weight):
 
 # %% [markdown] tags=["reason"]
 # The auxiliary loss reminds the model of what it already knew. Both losses are means, so the weight doesn't depend on
-# the length of the texts; a sum over tokens would drown out the labels' loss. Weight only the auxiliary loss. Weighting
+# the length of the texts; a sum over tokens would drown out the task loss. Weight only the auxiliary loss. Weighting
 # both, or mixing them as w and 1 - w, changes how fast the model learns the task itself. `F.cross_entropy` takes
 # logits: if you put a softmax before it, you apply the softmax twice.
 
@@ -1414,8 +1414,8 @@ NAMES_IN_GPT2 = {
 # %% [markdown] tags=["fine-print"]
 # Some copies of GPT-2 contain extra tensors. Leave these out: `h.0.attn.bias`, which isn't a bias but the causal mask;
 # `h.0.attn.masked_bias`, the score of a masked position; and `lm_head.weight`, the tied output layer, which is the
-# embedding again. In other copies, every name except the head's begins with `transformer.`: remove this prefix. Block
-# numbers don't change, and `self_attention` has `W_q`, `W_k`, `W_v` and `W_o`.
+# embedding again. In other copies, every name except `lm_head.weight` begins with `transformer.`: remove this prefix.
+# Block numbers don't change, and `self_attention` has `W_q`, `W_k`, `W_v` and `W_o`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-from_gpt2-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}

@@ -114,8 +114,8 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "no_mask",
-            "Your answer is right for a single new token. With several, each sees the new tokens after it. New token "
-            "i may attend to the cached tokens and to the new ones up to i.",
+            "Your answer is right for a single new token. With several new tokens, each of them sees the new tokens "
+            "after it. New token i may attend to the cached tokens and to the new ones up to i.",
             _slip((_TRIL, "tril(k.shape[-2])")),
             alone=True,
         ),
@@ -143,7 +143,8 @@ EXERCISE = Exercise(
                 (_RETURN, "return out, keys.clone(), values.clone()"),
             ),
             new_ones_only_returned=(
-                "Your answer returns the keys and values of the new tokens only. Return the cached ones as well.",
+                "Your answer returns the keys and values of the new tokens only. Return the cached keys and values as "
+                "well.",
                 (_RETURN, "return out, new_k, new_v"),
             ),
             put_in_front=(
@@ -167,13 +168,13 @@ EXERCISE = Exercise(
                 ("x @ W_q, x @ W_k", "x @ W_k, x @ W_q"),
             ),
             keys_for_values=(
-                "Your answer appends x W_k to the values. Append x W_v, the new tokens' values.",
+                "Your answer appends x W_k to the values. Append x W_v, the values of the new tokens.",
                 ("x @ W_v", "x @ W_k"),
             ),
         ),
         Misconception(
             "new_ones_unseen",
-            "Your new tokens attend only to the cached ones. Append their keys and values first: a token may see "
+            "Your new tokens attend only to the cached tokens. Append their keys and values first: a token may see "
             "itself.",
             _slip(("q @ k.mT", "q @ keys.mT"), ("alpha @ v", "alpha @ values"), paired=False),
         ),

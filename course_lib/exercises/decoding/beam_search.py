@@ -182,7 +182,7 @@ EXERCISE = Exercise(
                 ("[:beams]", "[:1]"),
             ),
             worst_of_the_kept=(
-                "Your answer doesn't return the best sentence it kept. Return the one with the largest sum.",
+                "Your answer doesn't return the best sentence it kept. Return the sentence with the largest sum.",
                 ("kept[0]", "kept[-1]"),
             ),
         ),

@@ -147,8 +147,8 @@ EXERCISE = Exercise(
             least_probable_first=_slip(("descending=True", "descending=False")),
         ),
         *alike(
-            "Your answer puts the probabilities at the wrong positions. Put each back at its token's position with "
-            "scatter; gather would reorder them again.",
+            "Your answer puts the probabilities at the wrong positions. Use scatter to put each one back at the "
+            "position of its token; gather would reorder them again.",
             sorted_order=_slip((_RETURN, "return restricted.sort(dim=-1, descending=True).values")),
             gathered=_slip((_RETURN, "return restricted.sort(dim=-1, descending=True).values.gather(-1, positions)")),
         ),

@@ -85,7 +85,7 @@ def divided_wrongly(right: Callable[..., Tensor]) -> tuple[Misconception, ...]:
     return slips(
         right,
         not_normalised=(
-            "Your probabilities no longer sum to 1. Divide the ones you keep by their sum.",
+            "Your probabilities no longer sum to 1. Divide the probabilities you keep by their sum.",
             (DIVISION, "kept"),
         ),
         softmax_of_zeros=(

@@ -93,8 +93,8 @@ EXERCISE = Exercise(
                 ("descending=True", "descending=False"),
             ),
             first_in_the_vocabulary=(
-                "Your answer keeps the first k tokens of the vocabulary. Keep the k most probable ones, wherever they "
-                "are.",
+                "Your answer keeps the first k tokens of the vocabulary. Keep the k most probable tokens, wherever "
+                "they are.",
                 (_STAYS, "(torch.arange(ranks.shape[-1]) < k).expand_as(ranks)"),
             ),
             one_too_few=(
@@ -119,7 +119,8 @@ EXERCISE = Exercise(
                 ("argsort(dim=-1)", "argsort(dim=0)"),
             ),
             one_limit_for_all_rows=(
-                "Your answer uses the first row's threshold for all rows. Use each row's own: .values[..., -1:].",
+                "Your answer uses the first row's threshold for all rows. Use the threshold of each row: .values[..., "
+                "-1:].",
                 (_STAYS, "probabilities >= probabilities[ranks < k].reshape(-1, min(k, ranks.shape[-1]))[0].min()"),
             ),
             k_of_all_rows_together=(
@@ -136,8 +137,8 @@ EXERCISE = Exercise(
                 (_RETURN, "return restricted.sort(dim=-1, descending=True).values"),
             ),
             only_k_numbers=(
-                "Your answer returns only the k probabilities it kept. Return one for every token of the vocabulary, "
-                "with 0 for those you drop.",
+                "Your answer returns only the k probabilities it kept. Return a probability for every token of the "
+                "vocabulary, with 0 for those you drop.",
                 (_RETURN, "return restricted.sort(dim=-1, descending=True).values[..., :k]"),
             ),
         ),

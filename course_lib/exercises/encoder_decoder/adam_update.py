@@ -93,7 +93,7 @@ EXERCISE = Exercise(
             "outline",
             "Compute the new mean: nine tenths of the old one plus a tenth of the gradient.\n"
             "Compute the new mean square: 0.98 of the old one plus 0.02 of the squared gradient.\n"
-            "Correct both: divide each by 1 minus its own beta to the power of `step`.\n"
+            "Correct both means: divide each of them by 1 minus its own beta to the power of `step`.\n"
             "Update the weight: subtract the rate times the corrected mean, divided by the square root of the "
             "corrected square plus epsilon. Epsilon goes outside the square root.\n"
             "Return weight, mean and square, the last two uncorrected.",
@@ -126,11 +126,11 @@ EXERCISE = Exercise(
             (_BY, "1 / (1 - b1**step), 1 / (1 - b2**step)"),
         ),
         corrected_values_kept=(
-            "Your answer returns the corrected mean and square. Return the uncorrected ones for the next step.",
+            "Your answer returns the corrected mean and square. Return the uncorrected values for the next step.",
             (_STATE, "new_mean / by_mean, new_square / by_square"),
         ),
         corrected_square_kept=(
-            "Your answer returns the corrected square. Return the uncorrected one for the next step.",
+            "Your answer returns the corrected square. Return the uncorrected square for the next step.",
             (_STATE, "new_mean, new_square / by_square"),
         ),
         torchs_settings=(

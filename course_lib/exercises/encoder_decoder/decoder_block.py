@@ -164,7 +164,7 @@ EXERCISE = Exercise(
                 ("attention(y, memory", "attention(x, memory"),
             ),
             input_added_to_the_second=(
-                "Your answer passes the block's input to the second add & norm. Pass the first one's result instead.",
+                "Your answer passes the block's input to the second add & norm. Pass the first add & norm's result.",
                 ("norm_2(a", "norm_2(x"),
             ),
             one_attention_for_both=(

@@ -108,8 +108,9 @@ EXERCISE = Exercise(
     title="Encoder and decoder joined",
     statement=(
         "encode_and_decode(source [batch, source], target [batch, target], embed_source, encoder, embed_target, "
-        "decoder, output) -> logits [batch, target, vocab_size]: with masks [batch, queries, keys] on the ids' device, "
-        "blocks called in order, and the last encoder block's output as every decoder block's memory."
+        "decoder, output) -> logits [batch, target, vocab_size]: with masks [batch, queries, keys] on the ids' "
+        "device, blocks called in order, and the output of the last encoder block as the memory of every decoder "
+        "block."
     ),
     parts={CORE: 3, ANOTHER_DEVICE: 1},
     minutes=20,
@@ -125,18 +126,19 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Pass the source through all encoder blocks. Every decoder block attends to the output of the last "
-            "encoder block. You need two masks: one hides the source's padding, the other the target's future.",
+            "encoder block. You need two masks: one hides the padding of the source, and the other hides later tokens "
+            "of the target.",
         ),
         Hint(
             "shapes",
-            "The source's mask is `[batch, source]` at first, and True at real tokens. All queries see the same keys, "
+            "The source mask is `[batch, source]` at first, and True at real tokens. All queries see the same keys, "
             "so make it `[batch, 1, source]`, for the encoder and for cross-attention. The causal mask is `[1, "
             "target, target]`, on the target's device. Leave padding after the target unmasked.",
             answers=("causal_encoder", "causal_cross_attention", "masks_exchanged", "keys_as_rows", "padding_seen"),
         ),
         Hint(
             "outline",
-            "Create the source's mask, with a dimension of size 1 for the queries.\n"
+            "Create the source mask, with a dimension of size 1 for the queries.\n"
             "Embed the source and pass it through the encoder's blocks, one after the other.\n"
             "Create the causal mask for as many tokens as the target has.\n"
             "Embed the target and pass it through the decoder's blocks, each with the memory and both masks.\n"
@@ -147,7 +149,7 @@ EXERCISE = Exercise(
     misconceptions=(
         replace(made_on_the_cpu(_joined, "target.device"), id="mask_on_the_cpu", alone=True),
         *alike(
-            "Your answer attends to the source's padding. Pass the source's mask to every block, in both stacks.",
+            "Your answer attends to padding in the source. Pass the source mask to every block, in both stacks.",
             padding_seen_by_the_encoder=_slip(_ALL_SEEN[0]),
             padding_seen_by_the_decoder=_slip(_ALL_SEEN[1]),
             padding_seen=_slip_alone(*_ALL_SEEN),
@@ -158,7 +160,7 @@ EXERCISE = Exercise(
             causal_cross_attention=_slip(("mask, memory_mask", _CROSS_CAUSAL)),
         ),
         *alike(
-            "Your answer lets the decoder's tokens see later ones. Use a causal mask: the lower triangle.",
+            "Your answer lets target tokens see later tokens. Use a causal mask: the lower triangle.",
             future_seen=_slip((_CAUSAL, f"torch.ones_like({_CAUSAL})")),
             keys_as_rows=_slip((_CAUSAL, f"{_CAUSAL}.T")),
             causal_mask_inverted=_slip_alone((_CAUSAL, f"~{_CAUSAL}")),
@@ -185,7 +187,7 @@ EXERCISE = Exercise(
                 (_CAUSAL, f"{_CAUSAL}.tril(-1)"),
             ),
             only_padding_seen=(
-                "Your answer attends only to the source's padding. Make the mask True at tokens: use !=, not ==.",
+                "Your answer attends only to padding in the source. Make the mask True at tokens: use !=, not ==.",
                 ("!=", "=="),
             ),
             unknown_words_hidden=(
@@ -193,8 +195,8 @@ EXERCISE = Exercise(
                 ("!= PADDING_ID", "> UNKNOWN_ID"),
             ),
             level_by_level=(
-                "Your answer pairs each decoder block with one encoder block. Give all of them the last encoder "
-                "block's output.",
+                "Your answer pairs each decoder block with one encoder block. Give all of them the output of the last "
+                "encoder block.",
                 *_LEVEL_BY_LEVEL,
             ),
             embed_source_for_both=(

@@ -96,7 +96,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "Log-probabilities are `[tokens, vocab_size]`. `gather` picks the right tokens' log-probabilities, "
+            "Log-probabilities are `[tokens, vocab_size]`. `gather` picks the log-probabilities of the right tokens, "
             "`[tokens]`. To get the sum over the other tokens, subtract these from the sum over the vocabulary. Each "
             "of the others gets ε over `vocab_size - 1`.",
             answers=("torchs_variant", "shared_by_too_many", "right_counted_among_the_others", "not_shared_out"),
@@ -104,9 +104,10 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Take a log-softmax over the vocabulary.\n"
-            "Pick the right tokens' log-probabilities.\n"
-            "Subtract them from the sum over the vocabulary to get the others' sum.\n"
-            "Weight the first by 1 - ε, the second by the share of one other token, and add them.\n"
+            "Pick the log-probabilities of the right tokens.\n"
+            "Subtract them from the sum over the vocabulary to get the sum of the others.\n"
+            "Multiply the right tokens' log-probabilities by 1 - ε and that sum by the share of one other token, and "
+            "add the two.\n"
             "Take minus the mean over the tokens.",
             answers=("mean_over_the_vocabulary", "not_negated", "softmax_by_hand", "softmax_over_the_words"),
         ),
@@ -116,7 +117,7 @@ EXERCISE = Exercise(
             _smoothed,
             torchs_variant=(
                 "Your answer is torch's variant, label_smoothing=, which shares the mass among all tokens, including "
-                "the right one. Give each of the others smoothing / (V - 1), and the right one 1 - smoothing.",
+                "the right one. Give each other token smoothing / (V - 1), and the right token 1 - smoothing.",
                 (_SHARE, "smoothing / size"),
                 (_RIGHT, "1 - smoothing + share)"),
             ),

@@ -131,7 +131,7 @@ EXERCISE = Exercise(
             "outline",
             "Start with the target's first token, <s>.\n"
             "At each position, take one step: collect its logits and keep its state.\n"
-            "The model's own token is its likeliest one; the right token is the target's next.\n"
+            "The model's own token is its likeliest token; the right token is the next token of the target.\n"
             "For each sentence, choose which of the two to read next.\n"
             "Stack the logits, with positions as the second dimension.",
             answers=("one_position_late", "teacher_forcing", "no_teacher_forcing", "share_turned_around"),
@@ -140,23 +140,23 @@ EXERCISE = Exercise(
     misconceptions=(
         *_slips(
             teacher_forcing=(
-                "Your answer always reads the right token. Where drawn < share, read the model's own.",
+                "Your answer always reads the right token. Where drawn < share, read the model's own token.",
                 (_CHOICE, "right"),
             ),
             no_teacher_forcing=(
-                "Your answer always reads the model's own token. Where drawn >= share, read the right one.",
+                "Your answer always reads the model's own token. Where drawn >= share, read the right token.",
                 (_CHOICE, "own"),
             ),
             share_turned_around=(
-                "Your answer reads the right token where drawn < share. Read the model's own there.",
+                "Your answer reads the right token where drawn < share. Read the model's own token there.",
                 (_CHOICE, "torch.where(drawn[:, n] < share, right, own)"),
             ),
             one_draw_for_all_sentences=(
-                "Your answer uses one sentence's draws for all sentences. Use each sentence's own: drawn[:, n].",
+                "Your answer uses one sentence's draws for all sentences. Use the draw of each sentence: drawn[:, n].",
                 (_CHOICE, "torch.where(drawn[0, n] < share, own, right)"),
             ),
             one_draw_for_all_positions=(
-                "Your answer uses one draw per sentence. Use a new one at each position: drawn[:, n].",
+                "Your answer uses one draw per sentence. Use a new draw at each position: drawn[:, n].",
                 (_CHOICE, "torch.where(drawn[:, 0] < share, own, right)"),
             ),
             one_position_late=(

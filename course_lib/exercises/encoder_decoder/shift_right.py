@@ -123,7 +123,7 @@ EXERCISE = Exercise(
             ),
             padding_replaced=(
                 "Your answer replaces padding in the targets with -100, the id that torch ignores by default. Keep "
-                "the padding's own id: both results are slices of the target.",
+                "the padding id: both results are slices of the target.",
                 (_TARGETS, f"{_TARGETS}.masked_fill({_TARGETS} == PADDING_ID, -100)"),
             ),
             cut_to_the_first_sentence=(

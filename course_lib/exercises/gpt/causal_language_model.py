@@ -116,7 +116,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "outline",
-            "Make a causal mask of the text's length, or None if the model is not causal.\n"
+            "Make a causal mask for the length of the text, or use None if the model is not causal.\n"
             "Embed the ids and add the positions, once.\n"
             "Apply the blocks one after the other, each with the mask.\n"
             "Apply the final norm, which pre-norm blocks need.\n"

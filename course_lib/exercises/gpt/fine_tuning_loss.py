@@ -105,7 +105,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Take two mean cross-entropies and multiply only the second by the weight. For that one, flatten the "
+            "Take two mean cross-entropies and multiply only the second by the weight. For the second, flatten the "
             "logits and the targets in the same order, as in section 3.",
         ),
     ),
@@ -119,7 +119,7 @@ EXERCISE = Exercise(
         *slips(
             gpt.fine_tuning_loss,
             no_auxiliary_loss=(
-                "Your answer has only the labels' loss. Add weight times the language-modeling loss, as GPT-1 does.",
+                "Your answer has only the task loss. Add weight times the language-modeling loss, as GPT-1 does.",
                 (_SUM, "class_loss"),
             ),
             weight_of_the_paper=(
@@ -131,7 +131,7 @@ EXERCISE = Exercise(
                 (_SUM, "class_loss - weight * token_loss"),
             ),
             labels_summed=(
-                "Your answer sums the labels' loss over the batch. Take the mean.",
+                "Your answer sums the task loss over the batch. Take the mean.",
                 (_LABELS, f"{_LABELS} * len(labels)"),
             ),
             reshaped_not_transposed=(
@@ -180,7 +180,7 @@ EXERCISE = Exercise(
             softmax_of_the_classes=_slip((_LABELS, "(class_logits.softmax(dim=-1), labels)")),
         ),
         *alike(
-            "Your answer makes the two weights sum to 1. Give the labels' loss the weight 1: task + weight · lm.",
+            "Your answer makes the two weights sum to 1. Give the task loss the weight 1: task + weight · lm.",
             mixture=_slip((_SUM, "(1 - weight) * class_loss + weight * token_loss")),
             weighted_mean=_slip((_SUM, f"({_SUM}) / (1 + weight)")),
         ),

@@ -166,7 +166,8 @@ EXERCISE = Exercise(
                 ("own = own.replace(theirs, ours, 1)", "pass"),
             ),
             first_block_only=(
-                "Your answer has only the first block. Convert all blocks: the number after h. is the block's.",
+                "Your answer has only the first block. Convert all blocks: the number after h. is the number of the "
+                "block.",
                 (_IS_HEAD, f'{_IS_HEAD} or own.startswith("h.") and not own.startswith("h.0.")'),
             ),
         ),

@@ -130,7 +130,7 @@ EXERCISE = Exercise(
         *slips(
             _writing_token_by_token,
             first_words_kept=(
-                "Your answer passes the first tokens of a long text. Pass the last ones: ids[-context_length:].",
+                "Your answer passes the first tokens of a long text. Pass the last tokens: ids[-context_length:].",
                 (_READ, "ids[:context_length]"),
             ),
             window_cut_once=(

@@ -97,12 +97,12 @@ EXERCISE = Exercise(
         ),
         zero_but_the_first=(
             "You predict a loss only at the first position. Its target, the second token, is in the input. Only the "
-            "last position's target is missing.",
+            "target of the last position is missing.",
             ("[..., :-1]", "[..., 1:]"),
         ),
         zero_but_the_ends=(
-            "You predict a loss at the first and the last position. The first position's target, the second token, is "
-            "in the input, so its loss is 0.",
+            "You predict a loss at the first and the last position. The target of the first position, the second "
+            "token, is in the input, so its loss is 0.",
             ("[..., :-1]", "[..., 1:-1]"),
         ),
         zero_but_the_last_two=(
@@ -121,13 +121,13 @@ EXERCISE = Exercise(
             ("[..., :-1]", "[:-1]"),
         ),
         last_as_the_mean=(
-            "You predict the honest model's mean loss at the last position. That position sees the same tokens with "
+            "At the last position, you predict the mean of the honest losses. That position sees the same tokens with "
             "and without the mask, so it keeps its own honest loss.",
             ("return losses", "losses[..., -1] = honest.mean(dim=-1)\n    return losses"),
         ),
         last_as_the_first=(
-            "You predict the first position's honest loss at the last position. With or without a mask, the last "
-            "position sees all tokens before its target: it keeps its own honest loss.",
+            "At the last position, you predict the honest loss of the first position. With or without a mask, the "
+            "last position sees all tokens before its target: it keeps its own honest loss.",
             ("return losses", "losses[..., -1] = honest[..., 0]\n    return losses"),
         ),
         half=(

@@ -104,7 +104,7 @@ EXERCISE = Exercise(
                 (_AT, "(positions, positions - 1)"),
             ),
             shifted_by_two=(
-                "Your targets are two tokens ahead of the inputs. The target of each token is the next one.",
+                "Your targets are two tokens ahead of the inputs. The target of each token is the next token.",
                 (_AT, "(positions, positions + 2)"),
             ),
             begun_late=(
@@ -131,7 +131,7 @@ EXERCISE = Exercise(
                 (_STARTS, "starts[:1].expand(len(starts)).unsqueeze"),
             ),
             one_window=(
-                "Your answer has only the first window. Return one for each start: [batch, context_length].",
+                "Your answer has only the first window. Return one window for each start: [batch, context_length].",
                 (_STARTS, "starts[:1].unsqueeze"),
             ),
             transposed=(
@@ -139,7 +139,7 @@ EXERCISE = Exercise(
                 (_RETURN, "return inputs.T, targets.T"),
             ),
             one_line=(
-                "Your answer joins all windows into one row. Return one row for each: [batch, context_length].",
+                "Your answer joins all windows into one row. Return one row for each window: [batch, context_length].",
                 (_RETURN, "return inputs.flatten(), targets.flatten()"),
             ),
             squeezed=(
@@ -156,8 +156,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "rolled_round",
-            "Your targets are the inputs rolled by one, so a window's last target is its own first token. Take the "
-            "stream's next token.",
+            "Your targets are the inputs rolled by one, so the last target of each window is the first token of the "
+            "same window. Take the next token of the stream.",
             _slip((_RETURN, "return inputs, inputs.roll(-1, dims=-1)"), paired=False),
         ),
     ),
