@@ -1684,9 +1684,9 @@ def the_same_model_under_lightning():
 # ## Stretch · Without the warm-up
 #
 # Ungraded. In section 5.2, replace the schedule with a constant rate: first the schedule's peak rate, then a tenth of
-# that, then three times the peak. Before each run, guess the loss after 100 and after 600 steps. Then use the pre-norm
-# of lesson 04 in your decoder block (put the norm before each sublayer, and one more norm at the very end), and train
-# again with three times the peak. Lesson 12 comes back to what you see here.
+# it, and then three times the peak rate. Before each run, guess the loss after 100 and after 600 steps. Then use the
+# pre-norm of lesson 04 in your decoder block (put the norm before each sublayer, and one more norm at the very end),
+# and train again with three times the peak rate. Lesson 12 comes back to what you see here.
 #
 # ## Glossary
 #

@@ -1551,9 +1551,9 @@ def gpt_2_in_your_model():
 # after the first round? That would be in-context learning in its simplest form: the weights don't change, but the model
 # learns from the prompt (Olsson et al., 2022, on *induction heads*).
 #
-# A **stretch task**, for a free evening: `"gpt2-medium"` has 345 million parameters (on paper; you know better). Does
-# your `from_gpt2` work for it as it is? What about Hugging Face's `"distilgpt2"`, which has half the layers? Compare
-# how probable these models find a paragraph of yours, and one from this morning's newspaper.
+# A **stretch task**, for a free evening: `"gpt2-medium"` has 345 million parameters (on paper; you know better). Can
+# your `from_gpt2` convert it without any changes? What about Hugging Face's `"distilgpt2"`, which has half the layers?
+# Compare how probable these models find a paragraph of yours, and one from this morning's newspaper.
 #
 # ### Exercise 9 · In your own words
 # `gpt.too_good` · 2 points, read by a person · about 12 minutes

@@ -105,9 +105,9 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "The new keys and values are `[..., new, d_head]`. Append them along the second-to-last dimension, the "
-            "tokens. The mask is `[new, tokens + new]`: its first row allows the cached tokens and the first new one, "
-            "and each further row allows one more.",
+            "The new keys and values are `[..., new, d_head]`. Append them along the token dimension, which is the "
+            "second-to-last. The mask is `[new, tokens + new]`: its first row allows the cached tokens and the first "
+            "new one, and each additional row allows one more.",
             answers=("put_in_front", "new_ones_only_returned", "old_cache_returned", "mask_from_the_top_left"),
         ),
     ),

@@ -175,7 +175,7 @@ EXERCISE = Exercise(
         ),
         _told(
             "repeated_samples_once",
-            "Your answer counts identical samples once. A sample drawn twice is more probable and has two votes: sum "
+            "Your answer counts identical samples once. A sample drawn twice is more probable and gets two votes: sum "
             "over all samples.",
         ),
         _told(

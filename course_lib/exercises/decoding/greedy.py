@@ -111,7 +111,7 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "The largest logit has the largest probability, so you don't need a softmax to choose. Call the model "
-            "after every token, with all tokens so far.",
+            "again after every token, and pass it all tokens so far.",
         ),
         Hint(
             "outline",

@@ -84,7 +84,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "outline",
-            "Write down all first tokens with their probabilities, and keep as many as there are beams.\n"
+            "Write down all first tokens with their probabilities, and keep the best of them, one for each beam.\n"
             "Extend each of them by every possible token, and multiply.\n"
             "Sort all the products together, and continue only from the best.\n"
             "After the third token, write down the products; then see which sentence the search writes.",

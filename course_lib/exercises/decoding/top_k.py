@@ -73,7 +73,8 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "`topk` along the last dimension gives values and positions, both `[..., k]`. Sum each row with keepdim. "
-            "`scatter` puts the values back at their positions, in zeros shaped like the probabilities.",
+            "`scatter` puts the values back at their positions, in a tensor of zeros with the shape of the "
+            "probabilities.",
             answers=(
                 "sorted_order",
                 "only_k_numbers",

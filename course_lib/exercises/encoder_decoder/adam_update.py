@@ -134,7 +134,7 @@ EXERCISE = Exercise(
             (_STATE, "new_mean, new_square / by_square"),
         ),
         torchs_settings=(
-            "Your answer uses torch's default for the squares, 0.999. Use the paper's 0.98.",
+            "Your answer uses torch's default of 0.999 for the squares. Use the paper's 0.98.",
             ("BETAS", "0.9, 0.999"),
         ),
         torchs_settings_and_epsilon=(

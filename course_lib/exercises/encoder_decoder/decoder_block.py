@@ -189,7 +189,7 @@ EXERCISE = Exercise(
                 ("y, y, mask", "y, y, causal_mask(y.shape[1]).unsqueeze(0)"),
             ),
             masks_exchanged=(
-                "Your answer swaps the masks. Give `mask` to the self-attention, `memory_mask` to the cross-attention.",
+                "Your answer swaps the masks. Give `mask` to self_attention and `memory_mask` to cross_attention.",
                 ("y, y, mask", "y, y, memory_mask"),
                 ("memory, memory_mask)", "memory, mask)"),
             ),

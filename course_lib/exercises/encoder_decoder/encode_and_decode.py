@@ -140,7 +140,7 @@ EXERCISE = Exercise(
             "outline",
             "Create the source mask, with a dimension of size 1 for the queries.\n"
             "Embed the source and pass it through the encoder's blocks, one after the other.\n"
-            "Create the causal mask for as many tokens as the target has.\n"
+            "Create a causal mask for the length of the target.\n"
             "Embed the target and pass it through the decoder's blocks, each with the memory and both masks.\n"
             "Compute the scores with the output layer.",
             answers=("level_by_level", "encoder_not_chained", "decoder_not_chained", "first_blocks_only", "softmaxed"),
@@ -155,7 +155,7 @@ EXERCISE = Exercise(
             padding_seen=_slip_alone(*_ALL_SEEN),
         ),
         *alike(
-            "Your answer hides later words of the source. You know the whole source at once: hide only its padding.",
+            "Your answer hides later words of the source. The whole source is known at once: hide only its padding.",
             causal_encoder=_slip((" tokens)\n", " tokens & causal_mask(source.shape[1]))\n")),
             causal_cross_attention=_slip(("mask, memory_mask", _CROSS_CAUSAL)),
         ),
@@ -187,7 +187,7 @@ EXERCISE = Exercise(
                 (_CAUSAL, f"{_CAUSAL}.tril(-1)"),
             ),
             only_padding_seen=(
-                "Your answer attends only to padding in the source. Make the mask True at tokens: use !=, not ==.",
+                "Your answer attends only to padding in the source. Make the mask True at real tokens: use !=, not ==.",
                 ("!=", "=="),
             ),
             unknown_words_hidden=(

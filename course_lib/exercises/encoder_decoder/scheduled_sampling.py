@@ -102,7 +102,7 @@ EXERCISE = Exercise(
     statement=(
         "scheduled_sampling(step, state [batch, d_model], target int64 [batch, tokens], drawn [batch, tokens - 1], "
         "share) -> logits [batch, tokens - 1, vocab_size]: the model reads <s>, and then at each position its own "
-        "likeliest token where drawn < share, else the right one; with gradients."
+        "likeliest token where drawn < share, else the right token; with gradients."
     ),
     points=4,
     minutes=15,

@@ -76,7 +76,7 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Take two slices: one without the last column, the other without the first. Ignore padding: the loss "
-            "skips positions where padding is expected, so the end token of a shorter sentence can stay in what the "
+            "skips positions where the target is padding, so the end token of a shorter sentence can stay in what the "
             "decoder reads.",
         ),
     ),

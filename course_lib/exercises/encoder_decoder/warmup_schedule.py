@@ -76,7 +76,8 @@ EXERCISE = Exercise(
     misconceptions=(
         *_slips(
             never_falls=(
-                "Your answer keeps rising. After step `warmup`, the rate must fall as step^-0.5, the smaller term.",
+                "Your answer keeps rising. After step `warmup`, the rate must fall as step^-0.5, which is then the "
+                "smaller term.",
                 (_JOINED, "rising"),
             ),
             never_rises=(

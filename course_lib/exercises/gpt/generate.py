@@ -156,7 +156,8 @@ EXERCISE = Exercise(
                 (_TIMES, "range(max_new_tokens - len(prompt))"),
             ),
             stopped_at_the_full_stop=(
-                "Your answer stops at token 0, the period in this lesson. Write exactly `max_new_tokens` tokens.",
+                "Your answer stops at token 0, which is the period in this lesson. Write exactly `max_new_tokens` "
+                "tokens.",
                 (_RETURN, "    if token == 0:\n            break\n    return ids"),
             ),
             batch_left_on=(

@@ -96,7 +96,7 @@ EXERCISE = Exercise(
     misconceptions=slips(
         _one_at_a_time,
         transposed=(
-            "Your answer is transposed: rows are predictions, columns are the tokens you change.",
+            "Your answer is transposed. Rows are predictions, and columns are the tokens you change.",
             (_RETURN, "dim=0)"),
         ),
         changes_pile_up=(

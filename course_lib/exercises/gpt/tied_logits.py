@@ -93,8 +93,8 @@ EXERCISE = Exercise(
             (_ROWS, "F.normalize(embedding, dim=-1).T"),
         ),
         distance=(
-            "Your answer scores tokens by the negative distance between embedding and state. Take their dot product "
-            "instead.",
+            "Your answer scores tokens by the negative distance between the embedding and the state. Take their dot "
+            "product instead.",
             (_PRODUCT, "-(states.unsqueeze(-2) - embedding).norm(dim=-1)"),
         ),
         view_for_transpose=(
@@ -109,7 +109,7 @@ EXERCISE = Exercise(
         ),
         reshaped_back=(
             "Your answer reshapes embedding @ states.mT, which mixes the scores of different states. Swap the two "
-            "dimensions, or multiply states @ embedding.T.",
+            "dimensions, or compute states @ embedding.T.",
             (_PRODUCT, "(embedding @ states.mT).reshape(*states.shape[:-1], len(embedding))"),
         ),
         most_probable_word=(
