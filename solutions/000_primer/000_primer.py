@@ -15,7 +15,7 @@
 # # Lesson 000 · Primer
 #
 # Begin here if you know Python but have never written a training loop, or haven't in years. In an hour and three
-# quarters, you learn what the other lessons take for granted: tensors and their shapes, broadcasting, gradients,
+# quarters, you will learn what the other lessons take for granted: tensors and their shapes, broadcasting, gradients,
 # models, and the loop that trains them. The ten questions below tell you what to read and what to skip.
 #
 # | | you will write | points | minutes |
@@ -55,18 +55,18 @@ torch.set_printoptions(precision=4, sci_mode=False)
 # %% [markdown]
 # ## 1. A tensor has a shape
 #
-# A **tensor** is a box of numbers. A list has one **dimension**, a table two, a stack of tables three. Its **shape** is
-# the number of entries along each dimension.
+# A **tensor** is a box of numbers. A list has one **dimension**, a table has two, and a stack of tables has three. A
+# tensor's **shape** is the number of entries along each dimension.
 #
 # Three cats dance. For each of four beats, we note where each cat is, as two numbers: across and up. That gives a
 # tensor of shape `[3, 4, 2]`, or, with the dimensions named, `[cats, beats, 2]`. Dimensions are numbered from 0: the
-# cats are dimension 0, the beats dimension 1.
+# cats are dimension 0, and the beats are dimension 1.
 #
 # An index says what to take along each dimension, from left to right:
 #
-# - A number takes one entry and drops the dimension. Entries are counted from 0; -1 is the last one.
-# - A slice such as `1:3` takes several, here entries 1 and 2, and keeps the dimension. `:` takes everything.
-# - Dimensions that you do not mention stay. `...` stands for as many `:` as needed.
+# - A number takes one entry and drops the dimension. Entries are counted from 0, and -1 is the last entry.
+# - A slice such as `1:3` takes several entries (here, 1 and 2) and keeps the dimension. `:` takes everything.
+# - Dimensions that you do not mention stay as they are. `...` stands for as many `:` as needed.
 #
 # **Predict first.** What is the shape of each of these?
 
@@ -88,13 +88,12 @@ for indexed, shape in shapes.items():
     show.prediction(indexed, my_shapes[indexed], str(shape))
 
 # %% [markdown]
-# When code fails, print the shapes first. The usual bug is a dimension that is missing, left over, or in the wrong
-# position.
+# When code fails, print the shapes first. Usually, a dimension is missing, left over, or in the wrong position.
 #
 # Then print the **dtype**, the type that all numbers of a tensor share: `float32` for numbers with a decimal point,
 # `int64` for whole numbers, `bool` for True and False. Ids and classes are whole numbers; weights and gradients need
-# floats. `x.float()` converts to `float32`. When seven digits are not enough, use `float64`, or **double precision**,
-# with sixteen.
+# floats. `x.float()` converts to `float32`. When seven digits are not enough, use `float64` (**double precision**),
+# which has sixteen.
 
 # %%
 print(torch.tensor([3, 1]).dtype, torch.tensor([3.0, 1.0]).dtype, (torch.tensor([3, 1]) > 2).dtype)
@@ -103,9 +102,9 @@ print(torch.tensor([3, 1]).dtype, torch.tensor([3.0, 1.0]).dtype, (torch.tensor(
 # ### Exercise 1 · The last word of each sentence
 # `primer.last_words` · 1 point · about 4 minutes
 #
-# A **batch**, several sentences at once, is a tensor too: each word is a list of `d_model` numbers, a **vector**. Take
-# the last word of each sentence. Run the check before you write anything, then with a deliberate mistake in your code,
-# then with the right answer.
+# A **batch** of several sentences is a tensor too: each word in it is a list of `d_model` numbers, called a **vector**.
+# Take the last word of each sentence. Run the check before you write anything, then with a deliberate mistake in your
+# code, then with the right answer.
 #
 # Shapes: `x` is `[sentences, words, d_model]`, the result is `[sentences, d_model]`.
 
@@ -136,11 +135,11 @@ check("primer.last_words", hidden=True)
 # %% [markdown]
 # ## 2. Sums and means take a dimension away
 #
-# `x.sum(dim=1)` adds up along dimension 1: `[3, 4, 2]` becomes `[3, 2]`. `mean`, `amax` (the largest) and `any` change
-# the shape the same way. `dim` names the dimension that *goes*, not the one that stays; -1 is the last one. (`max` with
-# a `dim` returns two tensors: the largest numbers and their indices.)
+# `x.sum(dim=1)` sums along dimension 1: `[3, 4, 2]` becomes `[3, 2]`. `mean`, `amax` (the largest) and `any` change the
+# shape the same way. `dim` names the dimension that *disappears*, not the one that stays; -1 means the last dimension.
+# (`max` with a `dim` returns two tensors: the largest numbers and their indices.)
 #
-# Without `dim`, all dimensions go, and a single number, of shape `[]`, is left. With `keepdim=True`, the dimension
+# Without `dim`, all dimensions disappear, leaving a single number of shape `[]`. With `keepdim=True`, the dimension
 # stays, with size 1; you will need that in section 3.
 
 # %%
@@ -157,8 +156,8 @@ print("kept:     ", scores.sum(dim=1, keepdim=True).tolist())
 # ### Exercise 2 · How far each cat has danced
 # `primer.distance_danced` · 2 points · about 8 minutes
 #
-# Return the length of each cat's path: the lengths of its steps from beat to beat, added up. A step of 3 across and 4
-# up has length √(3² + 4²) = 5. There are at least two beats.
+# Return the length of each cat's path: add up the lengths of its steps from beat to beat. A step of 3 across and 4 up
+# has length √(3² + 4²) = 5. There are at least two beats.
 #
 # Shapes: `positions` is `[cats, beats, 2]`, the result is `[cats]`.
 
@@ -178,9 +177,9 @@ def distance_danced(positions):
 
 
 # %% [markdown] tags=["reason"]
-# Subtracting all beats but the last from all beats but the first gives every step at once. Then come two sums: one over
-# the two coordinates, before the square root, and one over the steps. The order matters: each step needs its own square
-# root. A single square root at the end doesn't give the length of the path.
+# Subtracting all beats but the last from all beats but the first gives every step at once. Then sum twice: over the two
+# coordinates before you take the square root, and over the steps afterward. The order matters: each step needs its own
+# square root. A single square root at the end doesn't give the length of the path.
 
 # %% nbgrader={"grade": true, "grade_id": "primer-distance_danced-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("primer.distance_danced")
@@ -205,12 +204,13 @@ def two_dances():
 
 
 # %% [markdown]
-# Minka ends where she began, yet has danced farther than Felix.
+# Minka ends where she began, yet she has danced farther than Felix.
 #
 # ## 3. Broadcasting
 #
 # What is a table plus a row? Torch lines the shapes up **from the right**. Two sizes fit if they are equal or one of
-# them is 1; a missing dimension counts as 1. Where a size is 1, the single entry is repeated. This is **broadcasting**.
+# them is 1; a missing dimension counts as 1. Along a dimension of size 1, the single entry is repeated. This is
+# **broadcasting**.
 #
 # | what | first | second | result |
 # |---|---|---|---|
@@ -220,7 +220,7 @@ def two_dances():
 # | a mismatch | `[2, 3]` | `[2]` | an error: from the right, 3 meets 2 |
 #
 # `x.unsqueeze(-1)`, or `x[..., None]`, adds a dimension of size 1 at the end: it turns a list `[2]` into a column
-# `[2, 1]`. Attention uses *all pairs* all the time.
+# `[2, 1]`. You will need *all pairs* again and again for attention.
 
 # %%
 cats = torch.tensor([0.0, 10.0])
@@ -262,8 +262,9 @@ print(torch.tensor([2, 0, 2]).unsqueeze(-1) == torch.arange(4))
 # ### Exercise 3 · A bag for every sentence
 # `primer.bags_of_words` · 2 points · about 8 minutes
 #
-# A **vocabulary** is a list of words, and a word's index in it is its **id**. A **bag of words** says how often each
-# word of the vocabulary occurs in a sentence. Make one for every sentence. (Summing booleans counts the True ones.)
+# A **vocabulary** is a list of words, and the index of a word in that list is its **id**. A **bag of words** says how
+# often each word of the vocabulary occurs in a sentence. Make a bag of words for every sentence. (Summing booleans
+# counts the True ones.)
 #
 # Shapes: `ids` is an integer tensor `[sentences, words]`, `vocab_size` is an int, the result is an integer tensor
 # `[sentences, vocab_size]`.
@@ -313,23 +314,24 @@ def three_bags():
 #
 # ## 4. A gradient says which way is up
 #
-# A **model** turns inputs into predictions, using numbers that it has learned: its **weights**. A simple one predicts
-# the applause for a sentence by adding up the weights of its words. With a bag of words `x` and weights `w`, that is
-# `x @ w`, a **matrix product**: each count times the weight of its word, added up. For a table of bags, you get one sum
-# for each row.
+# A **model** turns inputs into predictions, using numbers that it has learned: its **weights**. A simple model predicts
+# the applause for a sentence by adding up the weights of its words. With a bag of words `x` and weights `w`, this sum
+# is `x @ w`, a **matrix product**: multiply each count by the weight of its word, and add up the products. For a table
+# of bags, you get one sum for each row.
 #
-# The **loss** says how wrong the model is, in one number: here, the mean squared error. Learning changes `w` so that
-# the loss falls. But which weight, and in which direction?
+# The **loss** is a single number that says how wrong the model is: here, the mean squared error. Learning changes `w`
+# so that the loss falls. But which weight, and in which direction?
 #
-# The **gradient** answers that. For each weight, it says how fast the loss rises as that weight grows. If the number is
-# positive, make the weight smaller. Getting it from torch takes three steps:
+# The **gradient** answers that: for each weight, it says how fast the loss rises as that weight grows. If that number
+# is positive, making the weight smaller lowers the loss. Getting the gradient from torch takes three steps:
 #
 # 1. `requires_grad_()` tells torch to track a tensor. (`torch.tensor(2.0, requires_grad=True)` creates a tracked one.)
 # 2. `loss.backward()` goes back through all the computations and works out the gradient.
 # 3. The tensor's `.grad` now holds the gradient.
 #
 # **Predict first.** *Cat danced* got 5 claps. With a weight of 1 for each word, the model predicts 2, so the loss is
-# (2 - 5)² = 9. What are the gradient's two numbers? Or at least: are they positive or negative, and are they equal?
+# (2 - 5)² = 9. What are the two numbers in the gradient? Or at least: are they positive or negative, and are they
+# equal?
 
 # %%
 my_gradient = {"cat": None, "danced": None}  # two numbers
@@ -400,8 +402,8 @@ check("primer.loss_gradient", hidden=True)
 #
 # $$w \leftarrow w - \text{rate} \cdot \text{gradient}(w)$$
 #
-# That is **gradient descent**, and all training in this course is some form of it. Steps are longer where the loss is
-# steeper and when `rate`, the **learning rate**, is larger.
+# That is **gradient descent**, and all training in this course is some form of it. The steps are longer where the loss
+# is steeper and when `rate`, the **learning rate**, is larger.
 #
 # ### Exercise 5 · Step by step downhill
 # `primer.walk_downhill` · 2 points · about 7 minutes
@@ -409,7 +411,7 @@ check("primer.loss_gradient", hidden=True)
 # Take `steps` steps and return the whole path, with the start as its first position. `gradient(w)` computes the
 # gradient at `w`. (`torch.stack` turns a list of tensors of the same shape into one tensor.)
 #
-# Shapes: `start` is `[features]`, and so is `gradient(w)`; `rate` is a number, `steps` an int; the result is
+# Shapes: `start` is `[features]`, and so is `gradient(w)`; `rate` is a number, and `steps` is an int; the result is
 # `[steps + 1, features]`.
 
 
@@ -433,9 +435,9 @@ def walk_downhill(gradient, start, rate, steps):
 
 
 # %% [markdown] tags=["reason"]
-# Each step takes the gradient at the last position of the path, not at the start: the slope changes as you go.
+# Each step takes the gradient at the last position of the path, not at the start, because the slope changes as you go.
 # `w -= ...` would change the same tensor every time, and the list would hold it many times over; `w = w - ...` makes a
-# new one.
+# new tensor.
 
 # %% nbgrader={"grade": true, "grade_id": "primer-walk_downhill-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("primer.walk_downhill")
@@ -478,17 +480,17 @@ def three_walks():
 
 
 # %% [markdown]
-# With a small rate, the walk is safe but slow. With a larger one, it swings across the valley but still gets there.
-# With the largest, each step lands higher on the other side, and the loss keeps growing. If your loss grows or becomes
-# `nan`, try a smaller rate first.
+# With a small rate, the walk is safe but slow. With a larger rate, the walk swings across the valley but still gets
+# there. With the largest rate, each step lands higher on the other side, and the loss keeps growing. If your loss grows
+# or becomes `nan`, try a smaller rate first.
 #
 # ## 6. A model is an nn.Module
 #
 # Weights that belong together live in a class, an **`nn.Module`**. You write two methods:
 #
-# - `__init__` calls `super().__init__()`, then creates the parts. A part stored in `self` is **registered**: its
-#   weights are now the model's **parameters**.
-# - `forward` computes the output. You never call it yourself: `model(x)` does.
+# - `__init__` calls `super().__init__()`, then creates the model's parts. A part stored in `self` is **registered**,
+#   which makes its weights **parameters** of the model.
+# - `forward` computes the output. You never call `forward` yourself: `model(x)` does.
 #
 # The most common part is a **linear layer**. `nn.Linear(3, 2)` maps 3 numbers to 2, with a weight `[2, 3]` and a
 # **bias** `[2]`. It computes `x @ weight.T + bias`, where `.T` turns rows into columns.
@@ -499,8 +501,8 @@ print({name: list(parameter.shape) for name, parameter in layer.named_parameters
 print("five sentences:", list(layer(torch.zeros(5, 3)).shape))
 
 # %% [markdown]
-# **Predict first.** How many parameter tensors does each of these two models have? The second keeps its layers in a
-# plain list.
+# **Predict first.** How many parameter tensors does each of these two models have? The second model keeps its layers in
+# a plain list.
 
 # %%
 my_tensors = {"Pair": None, "Listed": None}
@@ -524,18 +526,18 @@ for kind in (Pair, Listed):
     show.prediction(kind.__name__, my_tensors[kind.__name__], len(list(kind().parameters())))
 
 # %% [markdown]
-# A plain list hides its layers. They would never learn, because the **optimizer**, which changes the weights in
-# training, sees only parameters. `nn.ModuleList` is a list that registers them.
+# A plain list hides its layers from torch. Those layers would never learn, because the **optimizer**, which changes the
+# weights during training, sees only parameters. `nn.ModuleList` is a list that registers its layers.
 #
-# Two linear layers in a row can do no more than one, since the product of two matrices is a matrix. So a nonlinear
-# function goes in between. The simplest is the **ReLU**, `torch.relu`: it keeps positive numbers and turns the rest
-# into 0.
+# Two linear layers in a row can do no more than one, since the product of two matrices is a matrix. So you put a
+# nonlinear function in between. The simplest such function is the **ReLU**, `torch.relu`: it keeps positive numbers and
+# turns the rest into 0.
 #
-# Often a model doesn't predict a number but chooses between **classes**: applause or none. It returns one number for
-# each class, the **logits**, and its answer is the class with the largest logit. To train it, `F.cross_entropy` takes
-# the logits, `[examples, classes]`, and each example's correct class, an integer tensor `[examples]`. It applies a
-# softmax (see lesson 01), which turns the logits into probabilities, so never apply one yourself. The loss is small
-# when the correct class has a high probability.
+# Often a model has to choose between **classes**, such as applause or no applause, instead of predicting a number. Such
+# a model returns one number for each class, called a **logit**, and answers with the class whose logit is largest. To
+# train it, `F.cross_entropy` takes the logits, `[examples, classes]`, and each example's correct class, an integer
+# tensor `[examples]`. This loss includes a softmax (see lesson 01), which turns the logits into probabilities, so never
+# apply one yourself. The loss is small when the correct class has a high probability.
 
 # %%
 logits = torch.tensor([[2.0, 0.0]])  # one example, two classes: the model says 0
@@ -580,7 +582,7 @@ class Critic(nn.Module):
 
 # %% [markdown] tags=["reason"]
 # You call each layer like a function. The ReLU goes between the two and nowhere else: after the last layer, it would
-# rule out negative logits. Torch tracks a module's parameters automatically, so gradients reach all four of them.
+# rule out negative logits. Torch tracks a module's parameters automatically, so gradients reach all four.
 
 # %% nbgrader={"grade": true, "grade_id": "primer-critic-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("primer.critic")
@@ -592,7 +594,8 @@ check("primer.critic", hidden=True)
 # ## 7. A split keeps you honest
 #
 # A model can learn its examples by heart. Then it gets all of them right, yet knows nothing else. So keep some examples
-# out of training, and judge the model by those. This is a **split** into **training** and **test** sets.
+# out of training, and judge the model by how well it does on those. This is a **split** into a **training set** and a
+# **test set**.
 #
 # Shuffle before you cut. Data is often sorted, so the two sets would otherwise contain different kinds of examples.
 # Shuffle the **labels**, the correct answers, *with* the examples.
@@ -610,8 +613,8 @@ print(torch.tensor([10, 11, 12])[order])
 # ### Exercise 7 · Keep some for the test
 # `primer.split` · 1 point · about 5 minutes
 #
-# Put the examples and their labels in the given order. The last `tested` examples are the test set; the others are for
-# training. Each set has at least one example.
+# Put the examples and their labels in the given order. The last `tested` examples are the test set, and the others are
+# the training set. Each set has at least one example.
 #
 # Shapes: `x` is `[examples, features]`; `labels` and `order` are integer tensors `[examples]`; the result is a tuple
 # `(x_training, labels_training, x_test, labels_test)`.
@@ -666,13 +669,13 @@ for step in range(100):
 print("cat, danced, slept:", model.weight.detach())
 
 # %% [markdown]
-# - The optimizer, here `sgd`, changes the parameters by gradient descent, as in section 5. The *S* is for *stochastic*:
-#   each step usually uses only a random batch of examples. Here one batch holds all four sentences.
+# - The optimizer, here `sgd`, changes the parameters by gradient descent, as in section 5. The *S* stands for
+#   *stochastic*: each step usually uses only a random batch of examples. Here one batch holds all four sentences.
 # - Every iteration does the same four things: **loss, zero, backward, step**. Without `zero_grad`, old gradients add
 #   up; without `step`, the model learns nothing. Neither mistake raises an error.
-# - This course uses the optimizer **Adam**. It adapts the step size for each weight. If a weight's gradient keeps its
-#   sign, the step is about as large as the learning rate, even if the gradient is tiny; if the sign changes, the step
-#   is smaller. You use it the same way as SGD, and you will write it yourself in lesson 05.
+# - This course uses the optimizer **Adam**, which adapts the step size for each weight. If a weight's gradient keeps
+#   its sign, the step is about as large as the learning rate, even if the gradient is tiny; if the sign changes, the
+#   step is smaller. You use Adam the same way as SGD, and you will write it yourself in lesson 05.
 #
 # *Cat* was worth 2, *danced* 3 and *slept* -1. The model has recovered these numbers from the claps for four sentences.
 #
@@ -686,11 +689,12 @@ print("cat, danced, slept:", model.weight.detach())
 # An optimizer accepts any list of tracked tensors, such as `weight.clone().requires_grad_()`, so you don't need
 # `nn.Linear`.
 #
-# Shapes: `weight` is `[classes, features]`, `bias` is `[classes]`, `x` is `[examples, features]`, `labels` is an integer tensor
-# `[examples]`; the result is a tuple of `weight`, `bias` and `losses`, which is `[steps]`.
+# Shapes: `weight` is `[classes, features]`, `bias` is `[classes]`, `x` is `[examples, features]`, `labels` is an
+# integer tensor `[examples]`; the result is a tuple of `weight`, `bias` and `losses`, which has shape `[steps]`.
 
 # %% [markdown] tags=["fine-print"]
-# Detach all three results (`detach()`). Don't change the caller's tensors. Double precision (float64) is tested too.
+# Detach all three results (`detach()`). Don't change the caller's tensors. The check also tries double precision
+# (float64).
 
 
 # %% nbgrader={"grade": false, "grade_id": "primer-train-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -733,7 +737,7 @@ check("primer.train", hidden=True)
 
 # %% [markdown]
 # Now use it. On each of 200 evenings, a different cat performed. *Cat 3 sang beautifully*: applause. *Cat 2 fell
-# loudly*: none. About one audience in six was in a strange mood and did the opposite.
+# loudly*: no applause. About one audience in six was in a strange mood and did the opposite.
 
 # %%
 VERBS = {"danced": 3, "sang": 1, "slept": -1, "fell": -3}
@@ -748,8 +752,8 @@ for sentence, clapped in evenings[:4]:
     print(clapped, sentence)
 
 # %% [markdown]
-# The model sees every word, including the cats' names. It trains on 100 evenings; the other 100 are the test set.
-# **Predict first:** how often is it right on each set? What happens to the two losses?
+# The model sees every word, including the cats' names. The model trains on 100 evenings; the other 100 are the test
+# set. **Predict first:** how often is the model right on each set? What happens to the two losses?
 
 # %%
 my_accuracies = {"training": None, "test": None}  # in %
@@ -785,9 +789,9 @@ def two_hundred_evenings():
 
 # %% [markdown]
 # In the end, the model is right about every training evening, even the strange ones. It uses its weight for each cat's
-# name to remember how that one evening went. None of those names occur in the test set. Meanwhile the other weights
-# keep growing, until the model is surer about the test evenings than it should be. So the test loss is lowest at the
-# dot, and then rises. That is **overfitting**. Without the split, you would have seen only the blue line, and been
+# name to remember how that one evening went. None of those names occur in the test set. Meanwhile, the other weights
+# keep growing until the model is more confident about the test evenings than it should be. So the test loss is lowest
+# at the dot and then rises. That is **overfitting**. Without the split, you would have seen only the blue line and been
 # proud of it.
 #
 # No model can get the whole test set right. Even if you knew the rule, you would be wrong whenever the audience was in
@@ -800,18 +804,18 @@ def two_hundred_evenings():
 # steps, evaluates each on the test set, and keeps the one with the lowest test loss. She reports that loss as the one
 # to expect on new evenings. "I never trained on the test set", she says. In three to six sentences: is her number too
 # good, too bad, or right? Why, even though no training step used a test evening? What would you do with the same 200
-# evenings? And would five *hundred* models make it better or worse?
+# evenings? And would five *hundred* models make her number better or worse?
 #
 # Learning on your own? Once you have written your answer,
 # `solution("primer.best_of_five")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "primer-best_of_five-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # Her number is too good, on average. The five results differ partly by chance, because the test set has only 100
-# evenings, a sixth of them strange. Choosing the lowest keeps the model that was luckiest, and on new evenings it won't
-# be. No step used the test set, but the choice did, and choosing is learning, too. I would split the evenings into
-# three: 100 for training, 50 for validation and 50 for testing; choose the number of steps by validation loss, and
-# evaluate the chosen model once on the test set. With five hundred models the luckiest is even luckier, so the number
-# is a worse forecast although it looks better.
+# evenings, a sixth of them strange. Choosing the lowest loss keeps the luckiest model, which won't be so lucky on new
+# evenings. No step used the test set, but the choice did, and choosing is learning, too. I would split the evenings
+# into three: 100 for training, 50 for validation and 50 for testing; choose the number of steps by validation loss, and
+# evaluate the chosen model once on the test set. With five hundred models, the luckiest one is even luckier, so the
+# number looks better but is a worse forecast.
 #
 # *(One point: the number is too good, because the choice uses the test set and keeps the luckiest model; more models
 # make it worse. One point: choose with a third set, and use the test set once, at the end.)*
@@ -822,22 +826,22 @@ def two_hundred_evenings():
 # - **Tensor**: a box of numbers, with any number of dimensions.
 # - **Shape**: how many entries a tensor has along each dimension.
 # - **dtype**: the type of a tensor's numbers: `float32`, `float64` (**double precision**), `int64`, `bool`.
-# - **Broadcasting**: repeating dimensions of size 1, so that two shapes fit.
+# - **Broadcasting**: repeating dimensions of size 1 so that two shapes fit.
 # - **Batch**: several examples in one tensor.
 # - **Vocabulary**, **id**: a list of words, and a word's index in it.
 # - **Bag of words**: how often each word of a vocabulary occurs in a sentence.
 # - **Weights**, **parameters**: the numbers that a model learns.
-# - **Loss**: how wrong a model is, in one number.
+# - **Loss**: a single number that says how wrong a model is.
 # - **Gradient**: for each weight, how fast the loss rises as that weight grows.
 # - **Gradient descent**: small steps against the gradient.
 # - **Learning rate**: the factor that turns a gradient into a step.
 # - **`nn.Module`**: a model as a class, which registers its parts.
 # - **Linear layer**: `x @ weight.T + bias`.
 # - **ReLU**: keeps positive numbers and turns the rest into 0.
-# - **Logits**: a model's numbers for the classes; its answer is the class with the largest logit.
-# - **Cross-entropy**: the loss of a classifier; small when the correct class is probable.
+# - **Logits**: a model's numbers for the classes; the model answers with the class whose logit is largest.
+# - **Cross-entropy**: the loss of a classifier; it is small when the correct class has a high probability.
 # - **Optimizer**: takes the steps; SGD does plain gradient descent, and Adam adapts the step size for each weight.
-# - **Training and test**: the examples that a model learns from, and those kept out of training to judge it by.
+# - **Training and test**: the examples that a model learns from, and the examples kept out of training to judge it by.
 # - **Validation**: a third set, to make choices with.
 # - **Overfitting**: learning what is true only of the training examples.
 #

@@ -15,8 +15,8 @@
 # # Lesson 00 · Words in a bag
 #
 # *Katze* is German for cat, and there are cats in this course. By the end, you will have built a transformer. In this
-# lesson, you build what came before: a model that throws all the words of a sentence into a bag, shakes it, and judges
-# by what is inside.
+# lesson, you will build what came before it: a model that throws all the words of a sentence into a bag, shakes it, and
+# judges by what is inside.
 #
 # It sounds like a joke, but it is a serious baseline: small, fast, and hard to beat when only the words matter. Keep
 # two sentences in mind, though. *The dog chased the cat.* *The cat chased the dog.*
@@ -39,7 +39,7 @@
 # %% [markdown]
 # **How checks work.** Below each task is a cell for your answer and a cell that checks it. Run the check as often as
 # you like. It tells you what it called, what came back and what it expected, and names your mistake if it recognizes
-# it. A cell that plots with one of your functions waits until you have written it.
+# it. A cell that plots with one of your functions waits until you have written that function.
 #
 # **Help.** Call these functions in a new cell, with the id shown below the task's heading:
 #
@@ -47,16 +47,16 @@
 # - `case("words_in_a_bag.cosine")` returns the inputs on which your answer fails (`.args`) and the expected result
 #   (`.expected`).
 # - `solution("words_in_a_bag.look_up")` shows the course's answer and explains it, once you have checked your own. If
-#   you haven't, you have to call it twice.
+#   you haven't checked yours yet, you have to call `solution` twice.
 # - `progress()` shows how far you have come in every lesson.
 
 # %% [markdown]
 # **How points work.** When you hand the notebook in, the same checks run again with different numbers and sizes, so
-# your answers must work in general. No task depends on your answer to an earlier one. A person grades the questions
+# your answers must work in general. No task depends on your answer to an earlier task. A person grades the questions
 # marked *read by a person*.
 #
-# *The paper* is Vaswani et al. (2017), [*Attention Is All You Need*](https://arxiv.org/abs/1706.03762). The course
-# builds up to it.
+# *The paper* always means Vaswani et al. (2017), [*Attention Is All You Need*](https://arxiv.org/abs/1706.03762), which
+# this course builds up to.
 
 # %% [markdown] tags=["slides"]
 # The course follows five lectures, S0 to S4;
@@ -117,7 +117,7 @@ show.families(
 # ## 2. A vector for every word
 #
 # Computers add and multiply, so words must become numbers. First, list all known words. This list is the
-# **vocabulary**, and a word's index in it, counted from 0, is its **id**.
+# **vocabulary**, and the index of a word in the list, counted from 0, is its **id**.
 
 # %% [markdown] tags=["slides"]
 # The five families come from S1.
@@ -130,8 +130,8 @@ print(sentence, "->", ids.tolist())
 
 # %% [markdown]
 # But ids are names, not quantities: *cat* is 4 and *dog* is 2, but a cat is not twice a dog. So the second step is to
-# give every word its own vector, its **embedding**. All embeddings form a table with one row for each word. A model
-# learns these numbers. (Here they are made up, two for each word, so that we can draw them.)
+# give every word its own vector, its **embedding**. Together, the embeddings form a table with one row for each word. A
+# model learns these numbers. (Here they are made up, two for each word, so that we can draw them.)
 
 # %%
 table = torch.tensor(
@@ -175,8 +175,8 @@ def look_up(table, ids):
 # %% [markdown] tags=["reason"]
 # Looking a word up means taking a row of a matrix: no arithmetic, only an index. Torch accepts an index of any shape,
 # so the same line works for a sentence and a batch. Gradients flow back into exactly the rows that were used; that is
-# how embeddings learn. The usual mistake is to count from 1. It raises no error, but every word gets the vector of its
-# neighbor in the table.
+# how embeddings learn. The usual mistake is to count from 1, which raises no error but gives every word the vector of
+# its neighbor in the table.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-look_up-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.look_up")
@@ -201,15 +201,15 @@ def the_table_and_a_sentence():
 #
 # ## 3. Which words are alike?
 #
-# If the numbers are learned well, related words get similar vectors. How similar? Look at the angle between them.
-# Vectors that point the same way have a **cosine** of 1, perpendicular vectors have a cosine of 0, and opposite vectors
-# −1:
+# If the numbers are learned well, related words get similar vectors. How similar? Look at the angle between the two
+# vectors. Vectors that point the same way have a **cosine** of 1, perpendicular vectors have a cosine of 0, and
+# opposite vectors −1:
 #
 # $$\cos(a, b) = \frac{a \cdot b}{|a|\,|b|}, \qquad |a| = \sqrt{a \cdot a} .$$
 #
-# ($a \cdot b$ is the **dot product**: entry times entry, added up.) If all vectors had the same length, the dot product
-# would be enough. But a long vector has a large dot product with everything that points even roughly the same way.
-# Dividing by both lengths leaves only the direction.
+# ($a \cdot b$ is the **dot product**: multiply the vectors entry by entry, and add up the products.) If all vectors had
+# the same length, the dot product would be enough. But a long vector has a large dot product with every vector that
+# points even roughly the same way. Dividing by both lengths leaves only the direction.
 #
 # ### Exercise 2 · How alike two words are
 # `words_in_a_bag.cosine` · 2 points · about 8 minutes
@@ -301,8 +301,8 @@ def neighbours_of_station():
 #
 # Now move the words yourself: pick a word and drag it, or use the sliders, and watch which words are nearest to
 # *station* by dot product, and which by cosine. Make *train* half as long: in which of the two lists does it move? Then
-# find a point for *station* where only trains are near, and another where only radios are. No single point can do both,
-# and a table has only one point per word.
+# find a point for *station* where only trains are near, and another where only radios are. No single point can serve
+# both meanings, and a table has only one point per word.
 
 # %% tags=["demo"]
 show.neighbours(
@@ -404,7 +404,7 @@ print("the same vector, whatever the table:", torch.equal(it_when_tired, it_when
 #
 # $$\text{king} - \text{man} + \text{woman} \approx \text{queen} .$$
 #
-# Mikolov et al. (2013) found this in the embeddings of a recurrent language model, and the finding made embeddings
+# Mikolov et al. (2013) found this in the embeddings of a recurrent language model, and their discovery made embeddings
 # famous. *a is to b as c is to ?* is called an **analogy**.
 #
 # ### Exercise 3 · Man is to king as woman is to ...
@@ -440,10 +440,10 @@ def analogy(table, words, a, b, c, count):
 
 
 # %% [markdown] tags=["reason"]
-# When every length is 1, no vector outweighs the others, and a dot product with the target ranks words just as the
-# cosine does: the target's own length is the same factor for all. The three given words have to go, because the target
-# is built from them and is nearly always closest to one of them. Setting their cosines to minus infinity keeps all rows
-# in place, so the other rows still match the list of words.
+# When all vectors have length 1, none outweighs the others, and the dot product with the target ranks the words exactly
+# as the cosine does, because the target's own length is the same factor for every word. The three given words have to
+# go, because the target is built from them and is nearly always closest to one of them. Setting their cosines to minus
+# infinity keeps all rows in place, so the other rows still match the list of words.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-analogy-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.analogy")
@@ -505,9 +505,9 @@ def analogies_in_a_published_table():
 #
 # $$u = \frac{1}{n} \sum_{j=1}^{n} w_j$$
 #
-# Training uses many sentences at a time, a **batch**, in a single tensor `[batch, words, d_model]`. All its rows must
-# have the same length, so short sentences are padded with the word `<pad>`, which means nothing. A **mask** is True at
-# words and False at **padding**.
+# Training processes a **batch** of many sentences at a time, in a single tensor `[batch, words, d_model]`. All
+# sentences in it must have the same length, so short sentences are padded with the word `<pad>`, which means nothing. A
+# **mask** is True for words and False for **padding**.
 
 # %%
 batch = ["meow", "the dog chased the cat", "the cat"]
@@ -532,8 +532,8 @@ alike = bool(torch.allclose(meow_alone, meow_in_the_batch))
 show.prediction("the same vector alone and in the batch", same_in_the_batch, alike)
 
 # %% [markdown]
-# The same word, two vectors. **How was the second one computed?** Before you read on, change the line below until it
-# prints the same two numbers. Row 5 of `table` is *meow*, and row 0 is `<pad>`.
+# The same word, two vectors. **How was the second vector computed?** Before you read on, change the line below until it
+# prints the second vector. Row 5 of `table` is *meow*, and row 0 is `<pad>`.
 
 # %%
 attempt = table[5]  # change this line
@@ -579,7 +579,7 @@ def mean_pooling(x, mask):
 # Multiplying by the mask removes the padding from the sum, and summing the mask counts the words.
 #
 # `clamp(min=1)` changes only the empty sentence. Repairing the `nan` afterward would fix the value but not the
-# gradient: the gradient would still pass through 0 / 0, and a single `nan` in it ruins the weights at the next step.
+# gradient, which would still pass through 0 / 0. A single `nan` in the gradient ruins the weights at the next step.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-mean_pooling-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.mean_pooling")
@@ -655,9 +655,9 @@ check("words_in_a_bag.same_vector", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Lay the word vectors of a sentence end to end, like the steps of a walk. The walk ends at their sum. The two sentences
-# take different paths to **the same point**, since the order of addition doesn't matter. Divide by five, and you have
-# the mean.
+# Lay the word vectors of a sentence end to end, like the steps of a walk. The walk ends at the sum of the vectors. The
+# two sentences take different paths to **the same point**, since the order of addition doesn't matter. Divide by five,
+# and you have the mean.
 
 
 # %% tags=["demo"]
@@ -706,7 +706,7 @@ def bags_as_rows_of_counts():
 
 # %% [markdown]
 # That is the second thing wrong with embeddings alone: a bag knows nothing about **order**. More training won't help,
-# nor will longer vectors or more data. Both sentences go in as the same numbers, so the same answer comes out.
+# and neither will longer vectors or more data. Both sentences go in as the same numbers, so the same answer comes out.
 #
 # ## 7. A classifier
 #
@@ -716,18 +716,19 @@ def bags_as_rows_of_counts():
 #
 # $$\text{logits} = W\,\frac{1}{n}\sum_{j=1}^{n} w_j + b$$
 #
-# Its **parameters**, the numbers that it learns, are three tensors: the table, the weight $W$ and the bias $b$. At
-# first they are random. Training goes through the examples several times; one pass through all of them is an **epoch**.
-# In the primer, every step used all examples. With thousands of examples, that is slow, so you take a step after every
-# few examples, a **mini-batch**. Every epoch has a new random order, so the batches are always different.
+# The classifier's **parameters**, the numbers that it learns, are three tensors: the table, the weight $W$ and the bias
+# $b$. All three are random at first. Training goes through the examples several times; one pass through all of them is
+# an **epoch**. In the primer, every step used all examples. With thousands of examples, that is slow, so you take a
+# step after every few examples, a **mini-batch**. Every epoch goes through the examples in a new random order, so the
+# batches are always different.
 #
 # ### Exercise 6 · A bag that learns
 # `words_in_a_bag.train_bag` · 4 points (3 for the values, 1 in double precision) · about 25 minutes
 #
-# Train the classifier. `bag_logits`, in the cell below, computes its logits. Copy the three parameters, and use a
+# Train the classifier. `bag_logits`, in the cell below, computes the logits. Copy the three parameters, and use a
 # single `torch.optim.Adam` with the learning rate `rate`. Each row of `orders` stands for an epoch and lists all
-# examples in that epoch's order. Cut it into batches of `batch_size`; the last one may be smaller. For each batch, take
-# one step on its mean cross-entropy.
+# examples in that epoch's order. Cut that order into batches of `batch_size` examples; the last batch may be smaller.
+# For each batch, take one step on the mean cross-entropy of its examples.
 #
 # Return the trained parameters as a list and, for each epoch, the mean loss over its examples: record each batch's loss
 # before its step, and weight every example equally. (In a mean of the batch means, a small last batch would count too
@@ -790,7 +791,8 @@ def train_bag(parameters, ids, mask, labels, orders, batch_size, rate):
 # The inner loop is the primer's: loss, zero, backward, step. Make the copies and the optimizer once, before both loops:
 # Adam remembers earlier gradients, and a new optimizer in each epoch would forget them. The same indices select
 # sentences, masks and labels, so each label stays with its sentence. Detach each loss before you add it; otherwise the
-# sum keeps the graph of every step in memory. Weighting by batch size gives every example equal weight.
+# sum keeps the graph of every step in memory. Weighting each batch's loss by the size of the batch gives every example
+# equal weight.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-train_bag-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.train_bag")
@@ -801,7 +803,7 @@ check("words_in_a_bag.train_bag", hidden=True)
 # %% [markdown]
 # ## 8. How good is it?
 #
-# The obvious measure is the **accuracy**: the share of correct answers, on sentences that the model wasn't trained on.
+# The obvious measure is the **accuracy**: the share of correct answers on sentences that the model wasn't trained on.
 #
 # ### Exercise 7 · How often the model is right
 # `words_in_a_bag.accuracy` · 1 point · about 6 minutes
@@ -831,9 +833,9 @@ def accuracy(logits, labels):
 
 # %% [markdown] tags=["reason"]
 # A softmax keeps the order of the logits, so you can find the most probable class without computing probabilities.
-# Comparing the predictions with the labels gives booleans; as 0s and 1s, their mean is the share of correct answers.
-# Take `argmax`, not `max`: if you compare the largest logit itself with a label, you get an accuracy near 0 and no
-# error.
+# Comparing the predictions with the labels gives booleans; if you take them as 0s and 1s, their mean is the share of
+# correct answers. Take `argmax`, not `max`: if you compare the largest logit itself with a label, you get an accuracy
+# near 0 and no error.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-accuracy-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.accuracy")
@@ -878,8 +880,8 @@ def majority_accuracy(training_labels, test_labels):
 
 # %% [markdown] tags=["reason"]
 # A baseline has to play by the model's rules: it may learn from the training labels and is measured on the test labels.
-# Taking the test set's majority instead would let it see the answers and make it look better than anything you could
-# deploy. An accuracy means something only next to this baseline.
+# Taking the test set's majority instead would let the baseline see the answers and make it look better than anything
+# you could deploy. An accuracy means something only when you compare it with this baseline.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-majority-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.majority")
@@ -890,8 +892,8 @@ check("words_in_a_bag.majority", hidden=True)
 # %% [markdown]
 # Here are three tasks for your model. Two are made up, so we know everything about them:
 #
-# - **Reviews.** *The film was lovely and the coffee was cold and the music was warm.* What is the **sentiment**: more praise
-#   than complaint (*positive*), or less (*negative*)? Two out of three reviews are positive.
+# - **Reviews.** *The film was lovely and the coffee was cold and the music was warm.* What is the **sentiment**: is
+#   there more praise than complaint (*positive*) or less (*negative*)? Two out of three reviews are positive.
 # - **Who chases whom.** *The dog chased the queen*, or *the queen chased the dog*. Is the animal the subject? Each
 #   sentence comes with its mirror image, so one answer is yes and the other is no.
 
@@ -1069,13 +1071,13 @@ def three_tasks():
 # %% [markdown]
 # - On the **made-up reviews**, the bag makes almost no mistakes. That says more about the task than about the bag: we
 #   wrote sentences in which only the words matter.
-# - On ***who chases whom***, the bag gets **half** right, and not by accident. A sentence and its mirror image get the
-#   same logits, so it gets one of each pair right and one wrong, whatever it has learned. You could have known this
-#   before the first step.
+# - On ***who chases whom***, the bag gets **half** right, and that is no accident. A sentence and its mirror image get
+#   the same logits, so the bag gets one of each pair right and one wrong, whatever it has learned. You could have known
+#   this before the first training step.
 # - On **real reviews**, the bag is far above the majority baseline but far from perfect, and it does better on its
 #   training set. That gap is **overfitting**: some of what it learned is true only of the training sentences.
 #
-# Now read the mistakes. Here are the six that the bag was most confident about.
+# Now read the bag's mistakes. Here are the six that it was most confident about.
 
 
 # %% tags=["demo"]
@@ -1101,8 +1103,8 @@ def the_worst_mistakes():
 
 # %% [markdown]
 # Sort these mistakes: what does the bag lack in each case? Perhaps a word never occurred in training, or two words mean
-# something different when they stand together, or it is the **order** again, as in *you won't be disappointed*: *won't*
-# and *disappointed* are typical of complaints, and a bag adds up what ought to cancel.
+# something different when they stand together, or the **order** matters again, as in *you won't be disappointed*:
+# *won't* and *disappointed* are typical of complaints, and a bag adds up what ought to cancel.
 #
 # Everybody says that a bag fails at *not*. Compare the last two lines: on sentences with *not*, the bag is hardly worse
 # than on the others. *Not* is more frequent in complaints than in praise, so the bag counts it as a complaint and is
@@ -1110,8 +1112,8 @@ def the_worst_mistakes():
 #
 # What has the bag learned about real reviews? Subtract the output layer's weights for *negative* from its weights for
 # *positive*, and you get a direction. The dot product of that direction with a word's embedding tells you which way the
-# word pulls. **Predict first:** which word pulls hardest toward *positive*, and which toward *negative*? Where are
-# *not*, *the* and the exclamation mark?
+# word pulls. **Predict first:** which word pulls hardest toward *positive*, and which toward *negative*? Where do
+# *not*, *the* and the exclamation mark end up?
 
 # %%
 hardest_pulls = {"positive": "", "negative": ""}  # one word each
@@ -1170,14 +1172,14 @@ print(f"table {in_table:,}, weights {weights}, biases {biases}: {in_table + weig
 show.prediction("not in the table", outside_the_table, weights + biases)
 
 # %% [markdown]
-# So when somebody calls a model large, ask which part of it is.
+# So when somebody calls a model large, ask which part of it is large.
 #
 # ### Exercise 9 · In your own words
 # `words_in_a_bag.told_apart` · 2 points, read by a person · about 10 minutes
 #
 # Find a pair of sentences of your own, in any language but not from this lesson, that a bag of embeddings can't tell
-# apart although they mean different things. Say why the bag can't. Then name one task where that would do harm and one
-# where it wouldn't. Write three to six sentences.
+# apart although they mean different things. Say why the bag can't. Then name one task where this confusion would do
+# harm and one where it wouldn't. Write three to six sentences.
 #
 # Learning on your own? Once you have written your answer,
 # `solution("words_in_a_bag.told_apart")` in a new cell shows one good answer and what earns points.
@@ -1215,12 +1217,13 @@ show.prediction("not in the table", outside_the_table, weights + biases)
 # - **Embedding**: the learned vector of a word, a row of the embedding table.
 # - **Cosine**: the dot product of two vectors divided by both lengths; 1 for the same direction.
 # - **Context**: the other words of the sentence; a word's row in the table does not depend on it.
-# - **Analogy**: a is to b as c is to ?; the step from a to b, taken from c.
+# - **Analogy**: a is to b as c is to ?; take the step from a to b, but start from c.
 # - **Mean pooling**: one vector for a sentence, the mean of its word vectors.
 # - **Padding**: words without meaning that make all sentences of a batch the same length.
-# - **Mask**: a boolean tensor, True at words and False at padding.
+# - **Mask**: a boolean tensor, True for words and False for padding.
 # - **Bag of embeddings**: a model that sees only the mean of a sentence's embeddings.
-# - **Logits**: a model's numbers for the classes, before any softmax; its answer is the class with the largest logit.
+# - **Logits**: a model's numbers for the classes, before any softmax; the model answers with the class whose logit is
+#   largest.
 # - **Parameters**: the numbers that a model learns.
 # - **Epoch**: one pass through all training examples.
 # - **Mini-batch**: the few examples used in one step.

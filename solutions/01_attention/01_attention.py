@@ -19,8 +19,8 @@
 # need.
 #
 # **Attention** is that jump of the eyes, written as arithmetic that a computer can learn. The transformer is built on
-# this one small idea: two matrix products, a division and a softmax. In this lesson, you write all of it, forward and
-# backward, and find out why every step is there.
+# this one small idea: two matrix products, a division and a softmax. In this lesson, you will write all of it, forward
+# and backward, and find out why every step is there.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -35,10 +35,10 @@
 # | 9 | a short answer, in words | 2 | 10 |
 #
 # **How this notebook works**, if you begin here: below each task is a cell for your answer and a cell that checks it,
-# which you can run as often as you like. A cell that plots with one of your functions waits until you have written it.
-# Stuck? Each call to `hint("attention.contextual_embedding")` opens another hint. Once you have tried, `solution(...)`
-# shows the answer and explains it; `progress()` shows how far you have come. *The paper* is Vaswani et al. (2017),
-# [*Attention Is All You Need*](https://arxiv.org/abs/1706.03762).
+# which you can run as often as you like. A cell that plots with one of your functions waits until you have written that
+# function. Stuck? Each call to `hint("attention.contextual_embedding")` opens another hint. Once you have tried,
+# `solution(...)` shows the answer and explains it; `progress()` shows how far you have come. *The paper* is Vaswani et
+# al. (2017), [*Attention Is All You Need*](https://arxiv.org/abs/1706.03762).
 
 # %% [markdown] tags=["slides"]
 # The course follows five lectures, S0 to S4;
@@ -64,7 +64,7 @@ torch.set_printoptions(precision=4, sci_mode=False)
 # %% [markdown]
 # ## 1. One word in its context
 #
-# You know a word by the company it keeps. An embedding table does not: as lesson 00 showed, it gives every word a
+# You know a word by the company it keeps. An embedding table can't do that: as lesson 00 showed, it gives every word a
 # single vector, whatever the sentence. In both of these sentences, *station* gets the same vector:
 #
 # - The train slowly left the **station**.
@@ -74,8 +74,8 @@ torch.set_printoptions(precision=4, sci_mode=False)
 # wide*. One word at the end decides what *it* means.)
 #
 # We want a **contextual embedding**: take the stand-alone vector of *station* and let the other words of the sentence
-# pull at it. *Train* should pull hard, *slowly* a little, *the* hardly at all. In a formula, with $w_j$ for the
-# stand-alone embeddings and $s_{ij}$ for how much word $i$ attends to word $j$:
+# pull at it. *Train* should pull hard, *slowly* should pull a little, and *the* should hardly pull at all. In a
+# formula, with $w_j$ for the stand-alone embeddings and $s_{ij}$ for how much word $i$ attends to word $j$:
 #
 # $$\hat w_i = \sum_j s_{ij}\, w_j, \qquad s_{ij} \ge 0, \qquad \sum_j s_{ij} = 1 .$$
 #
@@ -107,8 +107,8 @@ embeddings = torch.tensor(
 #
 # $$w_5 \cdot w_1 = 1.4 \times 2.2 + 1.4 \times 0.3 = 3.5 .$$
 #
-# A dot product can be any number, even a negative one, but weights must be positive and sum to 1. The **softmax** fixes
-# both: raise $e$ to the power of each dot product, then divide by the sum of all the powers.
+# A dot product can be any number, even a negative one, but weights must be positive and sum to 1. The **softmax** takes
+# care of both: raise $e$ to the power of each dot product, then divide by the sum of all the powers.
 #
 # $$s_{ij} = \frac{\exp(w_i \cdot w_j)}{\sum_{j'} \exp(w_i \cdot w_{j'})}$$
 #
@@ -141,8 +141,8 @@ show.bars(
 # ### Exercise 1 · A word in its context
 # `attention.contextual_embedding` · 2 points · about 10 minutes
 #
-# Write the recipe above for any sentence and any word: the dot products of the word with all words, the softmax, the
-# weighted average. You may use `torch.softmax` here; in exercise 4 you build your own.
+# Implement the recipe above for any sentence and any word: the dot products of the word with all words, the softmax,
+# the weighted average. You may use `torch.softmax` here; in exercise 4 you build your own.
 #
 # Shapes: `embeddings` is `[words, d_model]`, `position` counts from 0, the result is `[d_model]`.
 
@@ -288,7 +288,7 @@ def who_is_near_station():
 
 # %% [markdown]
 # In the table, *radio* is a little ahead, whatever the sentence is about. In context, each sentence has its own
-# *station*: next to *train*, it is nearest to *train* and *railway*; next to *radio*, to *radio* and *broadcast*.
+# *station*: in the first sentence, it is nearest to *train* and *railway*; in the second, to *radio* and *broadcast*.
 #
 # And the harder pair? Write down which word you expect to be nearer to *it* when the animal is tired, and when the
 # street is wide.
@@ -325,9 +325,9 @@ def nearer_to_it_in_both():
 # First comes a distribution $\alpha$ over the items to look at, then the average, weighted by that distribution. Any
 # similarity will do; ours is the dot product.
 #
-# Another cat: a model translates *The cat is on the chair.* into *Le chat est sur la chaise*, and the first French word
-# looks back at the seven source tokens (the period counts as one). The weights must sum to 1, or the result isn't an
-# average: with weights that sum to 0.8, the average of seven equal vectors would be a fifth too short.
+# Here is another cat: a model translates *The cat is on the chair.* into *Le chat est sur la chaise*, and the first
+# French word looks back at the seven source tokens (the period counts as one). The weights must sum to 1, or the result
+# isn't an average: with weights that sum to 0.8, the average of seven equal vectors would be a fifth too short.
 
 # %%
 source = ["The", "cat", "is", "on", "the", "chair", "."]
@@ -428,7 +428,7 @@ print("the same three words as values:", (k @ to_value).tolist())
 # \qquad \text{scores}_{ij} = q_i \cdot k_j .$$
 #
 # Row 0 holds the scores of *die* with *the*, *cat* and *danced*. **Rows are queries, columns are keys**, throughout the
-# course. In $k^\top$ the *columns* are keys, and each row is one dimension.
+# course. In $k^\top$, the *columns* are keys, and each row is one dimension.
 
 # %% [markdown] tags=["slides"]
 # S2 labels the rows of its `K.T` with *the*, *cat*, *danced*; the labels belong on the columns.
@@ -516,9 +516,9 @@ def scale_scores(scores, d_head):
 # %% [markdown] tags=["reason"]
 # A dot product of `d_head` independent terms of variance 1 has variance `d_head`, and therefore a typical size of
 # √d_head. Dividing by √d_head brings the scores back to a size of about 1, whatever the width, and keeps the softmax in
-# the range where it has gradients. Dividing by `d_head` overdoes it: in a wide head, all scores shrink toward 0, and
-# every query attends to all keys almost equally. The number of keys has nothing to do with the scaling, although it is
-# easily confused with the width in small examples.
+# the range where it has useful gradients. Dividing by `d_head` overdoes it: in a wide head, all scores shrink toward 0,
+# and every query attends to all keys almost equally. The number of keys has nothing to do with the scaling, although it
+# is easily confused with the width in small examples.
 
 # %% nbgrader={"grade": true, "grade_id": "attention-scale-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("attention.scale")
@@ -683,8 +683,8 @@ def scaled_dot_product_attention(q, k, v):
 # The order matters. Scaling after the softmax only makes the result smaller and leaves the softmax saturated, which is
 # what scaling should prevent. The softmax runs over the keys, because each query divides a weight of 1 among the keys;
 # if it ran over the queries, the columns would sum to 1, and a query could end up with no weight at all. And
-# `alpha @ v` averages whole value vectors: `v @ alpha` fits only where the sizes happen to match. Nothing is detached,
-# so gradients reach queries and keys through the weights. That is the only way a model can learn where to look.
+# `alpha @ v` averages whole value vectors: `v @ alpha` works only if the sizes happen to match. Nothing is detached, so
+# gradients reach queries and keys through the weights. That is the only way a model can learn where to look.
 
 # %% nbgrader={"grade": true, "grade_id": "attention-scaled_dot_product-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("attention.scaled_dot_product")
@@ -717,7 +717,7 @@ show.query_explorer()
 # %% [markdown] tags=["slides"]
 # ### The slide, proofread
 #
-# S2 prints different numbers. Yours are right, and it is worth seeing exactly why the slide's are not.
+# S2 prints different numbers. Your numbers are right, and it is worth seeing exactly why the slide's numbers are not.
 #
 # | step | right | printed on the slide |
 # |---|---|---|
@@ -728,9 +728,9 @@ show.query_explorer()
 # | out, *die* | -2.0015, -3.9898 | -2.02, -3.78 |
 # | out, *Katze* | 4.5000, 2.5000 | 4.49, 2.49 |
 #
-# The formula on the slide says $\sqrt{D_1}$ with $D_1 = 2$. **Which computation printed 4.0000?** Find it before you
-# read on: change the first line below until it prints the slide's row. A single number accounts for all six entries,
-# and the slide's own matrices show where it comes from.
+# The formula on the slide says $\sqrt{D_1}$ with $D_1 = 2$. **Which computation printed 4.0000?** Find that computation
+# before you read on: change the first line below until it prints the slide's row. A single number accounts for all six
+# entries, and the slide's own matrices show where it comes from.
 
 
 # %% tags=["slides", "demo"]
@@ -772,7 +772,7 @@ print("softmax(scores / 2), S1's formula\n", torch.softmax(slide_scores / 2, dim
 # 1. **The divisor.** The printed `scaled` is `scores / 3`: divided by the number of *keys*, without a square root.
 # 2. **The variable.** The slide's code reads `alpha = softmax(scores)`, which would skip the scaling altogether and give
 #    *cat* a weight of 0.0003. The printed `alpha` is the softmax of the (wrongly) scaled values.
-# 3. **The decimals.** 0.9395 was rounded, to 0.94; but 0.999995 was truncated, to 0.99, so a row of weights no longer
+# 3. **The decimals.** 0.9395 was rounded to 0.94, but 0.999995 was truncated to 0.99, so a row of weights no longer
 #    sums to 1. The `out` that follows is truncated as well: -2.0269 became -2.02.
 # 4. **The expanded sum.** The slide expands `out` into a 2 × 2 matrix, but prints the same row twice, and takes the
 #    second column's weights from *Katze*'s row. Entry (*die*, dim 1) is *die*'s weights times the second column of $v$:
@@ -784,7 +784,7 @@ print("softmax(scores / 2), S1's formula\n", torch.softmax(slide_scores / 2, dim
 # %% [markdown]
 # ## 4. Why divide by √d?
 #
-# In the tiny example above, a wrong divisor changes little: the same words win. What does it change at
+# In the tiny example above, a wrong divisor changes little: the same words win. But what does a wrong divisor change at
 # $d_\text{head} = 64$?
 #
 # ### 4.1 The variance of a dot product
@@ -905,7 +905,7 @@ def softmax_jacobian(scores):
 
 
 # %% [markdown] tags=["reason"]
-# ∂alpha_i / ∂scores_j is alpha_i (δ_ij - alpha_j), which for all i and j at once is diag(alpha) - alpha alphaᵀ. Each
+# ∂alpha_i / ∂scores_j is alpha_i (δ_ij - alpha_j); for all i and j at once, that is diag(alpha) - alpha alphaᵀ. Each
 # row sums to 0, as it must: raising all scores by the same amount changes nothing. Leaving out the second term treats
 # the softmax like a sigmoid, where each output depends only on its own input.
 
@@ -917,8 +917,8 @@ check("attention.softmax_jacobian", hidden=True)
 
 # %% [markdown]
 # The **norm** of $J$, the square root of the sum of its squared entries, says how strongly a change in the scores can
-# move the weights. Look at it first for three equal scores and for the two rows of our example, *die* and *Katze*, and
-# then for random queries and sixteen random keys, as the dimension grows.
+# move the weights. Look at this norm first for three equal scores and for the two rows of our example, *die* and
+# *Katze*, and then for random queries and sixteen random keys, as the dimension grows.
 
 
 # %% tags=["demo"]
@@ -979,8 +979,8 @@ show.softmax_gradient()
 # $$\text{scaled} = \frac{K q}{c}, \qquad \frac{\partial \alpha}{\partial q} = \frac{1}{c}\, J\, K .$$
 #
 # The rows of $K$ are about $\sqrt d$ long. Without a division ($c = 1$), the gradient keeps that whole factor; with
-# $c = \sqrt d$, it cancels; with $c = d$, a factor of $1/\sqrt d$ remains. So there are two opposite effects: $J$
-# shrinks, and $K$ grows. **Predict which wins at $d_\text{head} = 64$**: how many times as large is the mean
+# $c = \sqrt d$, the factor cancels; with $c = d$, a factor of $1/\sqrt d$ remains. So there are two opposite effects:
+# $J$ shrinks, and $K$ grows. **Predict which effect wins at $d_\text{head} = 64$**: how many times as large is the mean
 # $|\partial \alpha / \partial q|$ without the division as with $\sqrt d$? (If the gradient vanished, the answer would
 # be less than 1.)
 
@@ -1045,7 +1045,7 @@ def what_reaches_the_query():
 # In the backward pass, attention receives the gradient of the loss with respect to `out` and must turn it into three
 # gradients, with respect to $q$, $k$ and $v$. Write $\bar x$ for the gradient with respect to $x$. For a product
 # $C = A B$, the chain rule says $\bar A = \bar C B^\top$ and $\bar B = A^\top \bar C$. The softmax multiplies each row
-# by its Jacobian, which is symmetric. You don't need to build it, since
+# by its Jacobian, which is symmetric. You don't need to build the Jacobian, since
 #
 # $$\big(J \bar\alpha\big)_i = \alpha_i \Big(\bar\alpha_i - \sum_j \alpha_j \bar\alpha_j\Big) .$$
 #
@@ -1086,8 +1086,8 @@ def attention_gradients(q, k, v, of_out):
 
 # %% [markdown] tags=["reason"]
 # The backward pass visits the steps in reverse. From `out = alpha v`, you get both `of_v` and `of_alpha`. For the
-# softmax, you subtract each row's alpha-weighted mean and multiply by alpha: a weight can only grow at the others'
-# expense. The scores were divided by the square root, so their gradient is, too. From `q kᵀ`, you get `of_q` and
+# softmax, you subtract each row's alpha-weighted mean and multiply by alpha: a weight can only grow at the expense of
+# the others. The scores were divided by the square root, so their gradient is, too. From `q kᵀ`, you get `of_q` and
 # `of_k`. You need only alpha from the forward pass, and you can recompute it from `q` and `k`: that is why
 # FlashAttention (Dao et al., 2022, appendix B.2) never stores the large matrix.
 
@@ -1112,14 +1112,14 @@ def beside_autograd():
 
 
 # %% [markdown]
-# Autograd does no more than that. From now on, let torch do it.
+# Autograd does nothing more than that. From now on, let torch do it.
 #
 # ### 4.5 Does it matter in training?
 #
 # One head of width 64 must look things up. It sees eight pairs, each a symbol and a number, and then one of the symbols
 # again: which number went with it? Only attention can tell. We try three divisors, with three random starts each and
-# the same batches for all. On the left, the components of queries and keys start with variance 1, as in the theory; on
-# the right, the default initialization of `nn.Linear` makes them smaller.
+# the same batches for all. In the left plot, the components of queries and keys start with variance 1, as in the
+# theory; in the right plot, the default initialization of `nn.Linear` makes them smaller.
 #
 # **Predict** which divisor learns first, which one learns last, and whether the last one learns at all.
 
@@ -1203,11 +1203,11 @@ def which_divisor_learns():
 
 # %% [markdown]
 # Without the division, learning depends on the random start: with one start, the loss falls soon enough; with another,
-# it has hardly begun to fall when all other runs are done. The curve is always jagged. The square root learns first
-# with every seed. Dividing by $d$ is slower than the square root, but reliable. And `nn.Linear`'s smaller initial
-# weights undo part of the damage: the size of the scores matters, and the divisor is one way to set it. Scaling gives
-# **every query about the same gradient, at every width**, so the same learning rate and initialization suit a head of 2
-# components and a head of 1024.
+# it has hardly begun to fall by the time all other runs are done. The curve is jagged every time. The square root
+# learns first with every seed. Dividing by $d$ is slower than dividing by the square root, but it is reliable. And
+# `nn.Linear`'s smaller initial weights undo part of the damage: the size of the scores matters, and the divisor is one
+# way to set it. Scaling gives **every query about the same gradient, at every width**, so the same learning rate and
+# initialization suit a head of 2 components and a head of 1024.
 #
 # ### Exercise 9 · In your own words
 # `attention.why_scale` · 2 points, read by a person · about 10 minutes
@@ -1239,8 +1239,8 @@ def which_divisor_learns():
 # ## 5. What attention replaced
 #
 # Before the transformer, sentences went through **recurrent networks** (RNNs). An RNN reads word by word and keeps a
-# hidden state: $h_n = f(W_h h_{n-1} + W_e c_n)$. To compute $h_3$, it needs $h_2$, and before that $h_1$. That has two
-# consequences.
+# hidden state: $h_n = f(W_h h_{n-1} + W_e c_n)$. To compute $h_3$, the RNN needs $h_2$, and for that it needs $h_1$.
+# That has two consequences.
 #
 # - **Waiting.** A sentence of $n$ words takes $n$ steps, one after the other, however many processors you have.
 #   Self-attention has no such chain: row 7 of `out` doesn't need row 6. The same matrix products compute all rows in
@@ -1254,10 +1254,10 @@ def which_divisor_learns():
 # | RNN | $n$ | $n$ | about $n\, d^2$ |
 # | self-attention | 1 | 1 | about $n\, d^2 + n^2 d$ |
 #
-# (Vaswani et al., 2017, table 1, plus $n\, d^2$ for the projections.) You can measure the path. To send gradients back,
-# torch records what was computed from what. Put a sentence through each model, start at the output of the last word,
-# and go back to the vector of the first word: how many operations are on the shortest path? Then send a gradient back,
-# and see how much arrives.
+# (Vaswani et al., 2017, table 1, plus $n\, d^2$ for the projections.) You can measure this path yourself. To send
+# gradients back, torch records what was computed from what. Put a sentence through each model, start at the output of
+# the last word, and go back to the vector of the first word: how many operations are on the shortest path? Then send a
+# gradient back, and see how much arrives.
 #
 # **Guess first.** Torch needs a handful of operations for one step of an RNN, and another handful for all of attention.
 # How many operations are on each path in a sentence of 50 words? And how many words back has an RNN's gradient shrunk
@@ -1341,8 +1341,9 @@ def the_way_back():
 # query.)
 #
 # Fewer steps need not mean less time: attention compares all $n^2$ pairs. On a device that does thousands of
-# multiplications at once, that work hardly matters, but waiting does. On a laptop's processor, the work soon matters.
-# Measure the time **on your own machine**. Guess first: how many times as fast as the RNN is attention at 64 words?
+# multiplications at once, this extra work hardly matters, but the waiting does. On a laptop's processor, the work soon
+# matters. Measure the time **on your own machine**. Guess first: how many times as fast as the RNN is attention at 64
+# words?
 
 # %%
 times_as_fast_at_64 = None  # a number; below 1 if you think attention is slower
@@ -1426,7 +1427,7 @@ def steps_and_time():
 # - **Scores**: the dot products of all queries with all keys; rows are queries, columns are keys.
 # - **Scaled scores**: scores divided by $\sqrt{d_\text{head}}$, so that their size does not grow with the dimension.
 # - **Attention weights** $\alpha$: the softmax of each row of scaled scores; each row sums to 1.
-# - **Softmax**: exponentials divided by their sum, which turns any numbers into positive ones that sum to 1.
+# - **Softmax**: exponentials divided by their sum, which turns any numbers into positive numbers that sum to 1.
 # - **Contextual embedding**: a word's vector after the other words of its sentence have pulled at it.
 # - **Self-attention**: queries, keys and values come from the same sentence.
 # - **Cross-attention**: queries come from one sentence, keys and values from another.
@@ -1440,6 +1441,6 @@ def steps_and_time():
 # You have written attention, forward and backward, and seen why each step is there: scores, scaling, softmax, average.
 #
 # Two things should worry you. In self-attention, *every* word attends to *every* other, even to later ones. A model
-# that must predict the next word could simply look at it. The cat in lesson 02 sits on the page and covers it:
-# **masking**. And the recurrent network knew which word came first, since it read the words in order. Does attention?
-# That is a question for lesson 03.
+# that must predict the next word could simply look at that word. The cat in lesson 02 sits on the page and covers it:
+# **masking**. And the recurrent network knew which word came first, since it read the words in order. Does attention
+# know, too? That is a question for lesson 03.

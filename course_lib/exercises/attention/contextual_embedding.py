@@ -72,7 +72,7 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "A matrix times a vector gives the dot product with every row, so a single product compares the word with "
-            "the whole sentence. The weighted average is a product too, with the weights in front.",
+            "the whole sentence. The weighted average is a product too, with the weights on the left.",
         ),
         Hint(
             "shapes",
@@ -100,13 +100,13 @@ EXERCISE = Exercise(
                 lambda embeddings, position: embeddings.sum(dim=0),
             ),
             no_softmax=(
-                "Your answer uses the dot products as weights. Take their softmax first, so that the weights are "
-                "positive and sum to 1.",
+                "Your answer uses the dot products as weights. Take the softmax of the dot products first, so that "
+                "the weights are positive and sum to 1.",
                 (_WEIGHTS, "scores"),
             ),
             divided_by_their_sum=(
-                "Your answer divides the dot products by their sum, but some can be negative. Apply exp to each one "
-                "first: that makes it a softmax.",
+                "Your answer divides the dot products by their sum, but some can be negative. Apply exp to each dot "
+                "product first: that makes it a softmax.",
                 (_WEIGHTS, "scores / scores.sum()"),
             ),
             divided_by_number_of_words=(
@@ -131,8 +131,8 @@ EXERCISE = Exercise(
             ),
         ),
         *alike(
-            "Your answer leaves the word itself out of the average. Include it, weighted by its dot product with "
-            "itself.",
+            "Your answer leaves the word itself out of the average. Include the word, weighted by the softmax of its "
+            "dot product with itself.",
             itself_left_out=_slip(
                 ("embeddings @ word", "(embeddings @ word).index_fill(0, torch.tensor(position), -torch.inf)")
             ),

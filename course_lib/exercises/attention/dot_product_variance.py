@@ -73,7 +73,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "outline",
-            "Multiply `q` and `k` elementwise, `[samples, d_head]`.\n"
+            "Multiply `q` and `k` elementwise, which gives `[samples, d_head]`.\n"
             "Sum over the components: one dot product for each sample, `[samples]`.\n"
             "Take the variance of these numbers. In torch, the variance is unbiased by default.",
             answers=("biased", "standard_deviation", "mean_of_products"),

@@ -100,13 +100,13 @@ EXERCISE = Exercise(
             "idea",
             "Go back through the four steps: first out = alpha v, then the softmax, the division, and the scores. For "
             "a matrix product, the gradient of one factor is the gradient of the product times the transpose of the "
-            "other factor, on the side where that factor was.",
+            "other factor, on the side where that other factor was.",
         ),
         Hint(
             "shapes",
             "The gradients of alpha, of the scaled scores and of the scores are all `[..., queries, keys]`. Multiply "
-            "the gradient of the scores by the keys to get `[..., queries, d_head]`. Transpose it, and multiply by "
-            "the queries to get `[..., keys, d_head]`.",
+            "the gradient of the scores by the keys to get `[..., queries, d_head]`. Transpose that gradient, and "
+            "multiply by the queries to get `[..., keys, d_head]`.",
             answers=("alpha_not_transposed", "scores_not_transposed", "queries_and_keys_swapped"),
         ),
         Hint(
@@ -162,7 +162,7 @@ EXERCISE = Exercise(
                 ("of_alpha).sum(dim=-1", "of_alpha).sum(dim=-2"),
             ),
             softmax_over_queries=(
-                "Your answer takes the softmax over the queries (dim=-2). Take it over the keys, dim=-1.",
+                "Your answer takes the softmax over the queries (dim=-2). Take the softmax over the keys, dim=-1.",
                 ("softmax(scaled, dim=-1", "softmax(scaled, dim=-2"),
             ),
             alpha_not_transposed=(

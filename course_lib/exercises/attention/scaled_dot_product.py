@@ -90,15 +90,15 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "Scores and weights are `[..., queries, keys]`: one row per query, and each row of weights sums to 1. "
-            "`d_head` is the last dimension of `q`; the one before it is the number of queries. You need the values "
-            "only at the end.",
+            "Scores and weights have shape `[..., queries, keys]`: there is one row per query, and each row of "
+            "weights sums to 1. `d_head` is the size of the last dimension of `q`; the dimension before it counts the "
+            "queries. You need the values only at the end.",
             answers=("softmax_over_queries", "root_of_d_value", "divided_by_number_of_keys", "root_of_number_of_keys"),
         ),
         Hint(
             "outline",
             "Compute the scores: queries times keys, with the last two dimensions of `k` swapped.\n"
-            "Divide by the square root of the last dimension of `q`.\n"
+            "Divide by the square root of the size of `q`'s last dimension.\n"
             "Take the softmax over the last dimension, the keys.\n"
             "Multiply the weights by the values.",
             answers=(
@@ -115,11 +115,12 @@ EXERCISE = Exercise(
         *wrong_divisors(_attended),
         *_slips(
             unscaled_softmax=(
-                "Your answer takes the softmax of the unscaled scores. Divide them by √d_head first.",
+                "Your answer takes the softmax of the unscaled scores. Divide the scores by √d_head first.",
                 (" / math.sqrt(d_head)", ""),
             ),
             multiplied=(
-                "Your answer multiplies the scores by √d_head. Divide by it, so that the softmax doesn't saturate.",
+                "Your answer multiplies the scores by √d_head. Divide the scores by √d_head, so that the softmax "
+                "doesn't saturate.",
                 ("scores / ", "scores * "),
             ),
             no_softmax=(
@@ -127,7 +128,7 @@ EXERCISE = Exercise(
                 (_SOFTMAX, "scaled"),
             ),
             softmax_over_queries=(
-                "Your answer takes the softmax over the queries (dim=-2). Take it over the keys: dim=-1.",
+                "Your answer takes the softmax over the queries (dim=-2). Take the softmax over the keys: dim=-1.",
                 ("dim=-1", "dim=-2"),
             ),
             keys_as_values=(
@@ -135,7 +136,7 @@ EXERCISE = Exercise(
                 ("@ v", "@ k"),
             ),
             values_as_keys=(
-                "Your answer compares the queries with the values. Compare them with the keys: q @ k.mT.",
+                "Your answer compares the queries with the values. Compare the queries with the keys: q @ k.mT.",
                 ("k.mT", "v.mT"),
             ),
             keys_ask=(
@@ -155,7 +156,7 @@ EXERCISE = Exercise(
                 ("return out", "return out.detach()"),
             ),
             weights_returned=(
-                "Your answer returns the weights. Multiply them by the values: weights @ v.",
+                "Your answer returns the weights. Multiply the weights by the values: weights @ v.",
                 (" @ v", ""),
             ),
         ),
@@ -172,8 +173,8 @@ EXERCISE = Exercise(
                 ("alpha @ v", "alpha / math.sqrt(d_head) @ v"),
             ),
             softmax_over_the_first_dimension=(
-                "Your answer takes the softmax over the first dimension. Take it over the keys, the last dimension: "
-                "dim=-1.",
+                "Your answer takes the softmax over the first dimension. Take the softmax over the keys, the last "
+                "dimension: dim=-1.",
                 ("dim=-1", "dim=0"),
             ),
             softmax_over_the_second_dimension=(

@@ -65,8 +65,8 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "`[..., queries, d_head]` times `[..., d_head, keys]` is `[..., queries, keys]`. So swap the last two "
-            "dimensions of `k`, and keep the leading ones.",
+            "`[..., queries, d_head]` times `[..., d_head, keys]` gives `[..., queries, keys]`. So swap the last two "
+            "dimensions of `k`, and keep the leading dimensions.",
             answers=("keys_as_rows", "reshaped_not_transposed", "not_transposed", "across_the_batch"),
         ),
     ),
@@ -95,12 +95,12 @@ EXERCISE = Exercise(
                 ("    return", "    scores = scores / q.shape[-1] ** 0.5\n    return"),
             ),
             softmax_too_early=(
-                "Your answer takes a softmax. That comes later: here, return the dot products themselves.",
+                "Your answer takes a softmax. The softmax comes later: here, return the dot products themselves.",
                 (" scores\n", " torch.softmax(scores, dim=-1)\n"),
             ),
             cosine_similarity=(
                 "Your answer is the cosine similarity, which scales queries and keys to length 1. Use the dot "
-                "product, which keeps their lengths.",
+                "product, which takes the lengths into account.",
                 (
                     "    scores =",
                     "    q, k = (rows / rows.norm(dim=-1, keepdim=True) for rows in (q, k))\n    scores =",
@@ -112,8 +112,8 @@ EXERCISE = Exercise(
                 lambda q, k: (q.unsqueeze(-2) - k.unsqueeze(-3)).pow(2).sum(-1).sqrt(),
             ),
             queries_with_queries=(
-                "Your answer compares the queries with each other, [..., queries, queries]. Compare them with the "
-                "keys.",
+                "Your answer compares the queries with each other, [..., queries, queries]. Compare the queries with "
+                "the keys.",
                 ("q @ k.mT", "q @ q.mT"),
             ),
             one_key_for_each_query=(

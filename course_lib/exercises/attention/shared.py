@@ -56,7 +56,7 @@ def wrong_transposes(right: Callable[..., Tensor]) -> tuple[Misconception, ...]:
         right,
         all_dimensions_reversed=(
             "Your answer reverses all dimensions of k, as k.T does, which is wrong for a batch. Swap only the last "
-            "two: k.transpose(-2, -1).",
+            "two dimensions: k.transpose(-2, -1).",
             ("k.mT", "k.permute(*reversed(range(k.ndim)))"),
         ),
         reshaped_not_transposed=(

@@ -120,8 +120,8 @@ EXERCISE = Exercise(
                 ("return jacobian", "return -jacobian"),
             ),
             plus_instead_of_minus=(
-                "Your answer adds alpha_i alpha_j. Subtract it: raising one score takes weight away from the other "
-                "keys.",
+                "Your answer adds alpha_i alpha_j. Subtract that product: raising one score takes weight away from "
+                "the other keys.",
                 ("- product", "+ product"),
             ),
             identity_not_weighted=(
@@ -155,8 +155,8 @@ EXERCISE = Exercise(
                 (_ALPHA, "scores"),
             ),
             softmax_over_the_first_dimension=(
-                "Your answer takes the softmax over the first dimension, which is the keys only for a single row. Use "
-                "dim=-1.",
+                "Your answer takes the softmax over the first dimension, which is the dimension of the keys only for "
+                "a single row. Use dim=-1.",
                 (_ALPHA, "torch.softmax(scores, dim=0)"),
             ),
             softmax_twice=(

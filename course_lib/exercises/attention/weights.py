@@ -85,8 +85,8 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "A sum or maximum over the keys is `[..., queries]`, which broadcasting aligns with the wrong dimension. "
-            "With `keepdim=True` it is `[..., queries, 1]`: one number for each row.",
+            "A sum or maximum over the keys has shape `[..., queries]`, which broadcasting aligns with the wrong "
+            "dimension. With `keepdim=True`, its shape is `[..., queries, 1]`: one number for each row.",
             answers=(
                 "safe_sum_without_keepdim",
                 "maximum_without_keepdim",
@@ -97,7 +97,7 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Find the largest score of each row: take the maximum over the last dimension, keeping the dimension.\n"
-            "Subtract it from the row and take `exp`.\n"
+            "Subtract that score from the row and take `exp`.\n"
             "Sum each row, keeping the dimension.\n"
             "Divide.",
         ),
@@ -143,7 +143,7 @@ EXERCISE = Exercise(
             ),
             too_little_subtracted=(
                 "Your answer subtracts less than each row's largest score (its mean or minimum, for example), so a "
-                "score far above that still overflows. Subtract the largest: then no exp is larger than 1.",
+                "score far above that still overflows. Subtract the largest score: then no exp is larger than 1.",
                 (_LARGEST, "scaled.mean(dim=-1, keepdim=True)"),
             ),
             maximum_without_keepdim=(
@@ -152,8 +152,8 @@ EXERCISE = Exercise(
                 (_LARGEST, "scaled.amax(dim=-1)"),
             ),
             small_number_added_1e_8=(
-                "Your answer adds a small number to the sum, so the weights don't quite sum to 1. You don't need it: "
-                "once you subtract the row's largest score, the sum is at least 1.",
+                "Your answer adds a small number to the sum, so the weights don't quite sum to 1. Leave that number "
+                "out: once you subtract the row's largest score, the sum is at least 1.",
                 (_SUM, f"{_SUM} + 1e-8"),
             ),
             normalised_over_queries=(
@@ -162,8 +162,8 @@ EXERCISE = Exercise(
                 lambda scaled: torch.softmax(scaled, dim=-2),
             ),
             normalised_over_the_second_dimension=(
-                "Your answer normalizes over dim=1, which is the keys only for a single sequence. Use the last "
-                "dimension: dim=-1.",
+                "Your answer normalizes over dim=1, which is the dimension of the keys only for a single sequence. "
+                "Use the last dimension: dim=-1.",
                 lambda scaled: torch.softmax(scaled, dim=1),
             ),
         ),

@@ -125,19 +125,19 @@ EXERCISE = Exercise(
         *slips(
             _LayerByLayer,
             relu_left_out=(
-                "Your answer has no ReLU between the layers. Add one: without it, two linear layers can do no more "
+                "Your answer has no ReLU between the layers. Add a ReLU: without it, two linear layers can do no more "
                 "than one.",
                 (_RELU, "first"),
             ),
             relu_at_the_end=(
-                "Your answer applies the ReLU after the second layer, so no logit can be negative. Put it between the "
-                "two layers.",
+                "Your answer applies the ReLU after the second layer, so no logit can be negative. Put the ReLU "
+                "between the two layers.",
                 (_RELU, "first"),
                 ("return logits", "return torch.relu(logits)"),
             ),
             relu_twice=(
-                "Your answer applies a second ReLU after the last layer, so no logit can be negative. Use only one, "
-                "between the layers.",
+                "Your answer applies a second ReLU after the last layer, so no logit can be negative. Keep only the "
+                "ReLU between the layers.",
                 ("return logits", "return torch.relu(logits)"),
             ),
         ),
@@ -161,7 +161,7 @@ EXERCISE = Exercise(
                 ("return logits", "return logits.argmax(dim=-1)"),
             ),
             hidden_layer_only=(
-                "Your answer stops after the ReLU. Pass its result through the second layer, self.output.",
+                "Your answer stops after the ReLU. Pass the result through the second layer, self.output.",
                 ("self.output(bent)", "bent"),
             ),
             absolute_values=(

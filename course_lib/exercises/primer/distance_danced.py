@@ -75,8 +75,8 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "The steps are `[cats, beats - 1, 2]`. Their lengths are `[cats, beats - 1]`: the last dimension is gone. "
-            "The sum over beats is `[cats]`.",
+            "The steps have shape `[cats, beats - 1, 2]`. Their lengths have shape `[cats, beats - 1]`, because the "
+            "last dimension is gone. Summing over the beats leaves `[cats]`.",
             answers=("all_cats_together", "beats_not_summed", "cats_summed", "root_at_the_end"),
         ),
         Hint(
@@ -105,7 +105,7 @@ EXERCISE = Exercise(
                 (_LENGTHS, "steps.abs().sum(dim=-1)"),
             ),
             all_cats_together=(
-                "Your answer is one number for all cats. Sum over the beats only: dim=1.",
+                "Your answer is a single number for all cats. Sum over the beats only: dim=1.",
                 (_TOTAL, "lengths.sum()"),
             ),
             cats_summed=(
@@ -143,7 +143,7 @@ EXERCISE = Exercise(
         Misconception(
             "root_at_the_end",
             "Your answer adds up all the squares and then takes one square root. Take the square root for each step, "
-            "then sum.",
+            "then add up the lengths.",
             _slip((_LENGTHS, "steps.square().sum(dim=-1)"), (_TOTAL, "lengths.sum(dim=1).sqrt()"), paired=False),
         ),
     ),

@@ -90,12 +90,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "mean_of_the_words",
-            "Your answer averages the words of each sentence. Take only the last one.",
+            "Your answer averages the words of each sentence. Take only the last word.",
             lambda x: x.mean(dim=1),
         ),
         Misconception(
             "sum_of_the_words",
-            "Your answer adds up the words of each sentence. Take only the last one.",
+            "Your answer adds up the words of each sentence. Take only the last word.",
             lambda x: x.sum(dim=1),
         ),
         Misconception(

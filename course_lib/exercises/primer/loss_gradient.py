@@ -73,8 +73,8 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "The predictions and the errors are `[examples]`. The loss is a single number, `[]`. The gradient has the "
-            "shape of `w`: `[features]`.",
+            "The predictions and the errors have shape `[examples]`. The loss is a single number, of shape `[]`. The "
+            "gradient has the shape of `w`: `[features]`.",
             answers=("loss_itself", "of_the_predictions", "summed"),
         ),
         Hint(
@@ -130,7 +130,7 @@ EXERCISE = Exercise(
             (_GRADIENT, "slopes @ x / len(w)"),
         ),
         root_of_the_loss=(
-            "Your answer is the gradient of the square root of the mean. Leave out the square root.",
+            "Your answer is the gradient of the square root of the mean squared error. Leave out the square root.",
             (_GRADIENT, "error @ x / len(y) / error.square().mean().sqrt()"),
         ),
         targets_left_out=(

@@ -151,7 +151,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "tested_for_training",
-            "Your answer trains on `tested` examples and tests on the rest. `tested` is the size of the test set.",
+            "Your answer trains on `tested` examples and tests on the rest. Do the opposite: `tested` is the size of "
+            "the test set.",
             _slip(("len(x) - tested", "tested"), paired=False),
         ),
     ),

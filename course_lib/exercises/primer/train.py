@@ -112,8 +112,8 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "The logits are `[examples, classes]`: `x` times the transposed weight, plus the bias. The loss is one "
-            "number. Detached and stacked, the losses are `[steps]`.",
+            "The logits are `x` times the transposed weight, plus the bias: `[examples, classes]`. Each loss is a "
+            "single number. Detached and stacked, the losses have shape `[steps]`.",
             answers=("losses_as_numbers", "losses_summed"),
         ),
         Hint(
@@ -142,7 +142,8 @@ EXERCISE = Exercise(
                 ("(), lr=rate)", "())"),
             ),
             softmax_twice=(
-                "Your answer passes probabilities to the cross-entropy. Pass logits: it applies the softmax itself.",
+                "Your answer passes probabilities to the cross-entropy. Pass the logits: the cross-entropy applies "
+                "the softmax itself.",
                 ("model(x)", "model(x).softmax(dim=-1)"),
             ),
             loss_after_the_step=(
@@ -159,12 +160,12 @@ EXERCISE = Exercise(
                 ("optimizer.step()", "pass"),
             ),
             new_optimizer_at_every_step=(
-                "Your answer makes a new optimizer at every step, so Adam forgets all earlier steps. Make one before "
-                "the loop.",
+                "Your answer makes a new optimizer at every step, so Adam forgets all earlier steps. Make a single "
+                "optimizer before the loop.",
                 ("optimizer.step()", f"{_OPTIMIZER}.step()"),
             ),
             losses_summed=(
-                "Your answer sums the loss over the examples. Take the mean, the default of F.cross_entropy.",
+                "Your answer sums the loss over the examples. Take the mean, which is the default of F.cross_entropy.",
                 ("labels)", 'labels, reduction="sum")'),
             ),
             losses_as_numbers=(
@@ -173,7 +174,7 @@ EXERCISE = Exercise(
                 ("torch.stack(losses)", "[float(loss) for loss in losses]"),
             ),
             one_step=(
-                "Your answer returns after one step: is the return inside the loop? Move it after the loop.",
+                "Your answer returns after one step: is the return inside the loop? Put the return after the loop.",
                 ("range(steps)", "range(1)"),
             ),
             uphill=(

@@ -75,13 +75,14 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "At your current position, compute the gradient and subtract `rate` times it. Repeat that `steps` times, "
-            "and keep every position, including the start.",
+            "At your current position, compute the gradient and subtract `rate` times that gradient. Repeat this "
+            "`steps` times, and keep every position, including the start.",
         ),
         Hint(
             "shapes",
-            "A position is `[features]`, and so is a gradient. The path has one more position than there are steps: "
-            "`[steps + 1, features]`. `torch.stack` turns a list of positions into such a tensor.",
+            "A position has shape `[features]`, and so does a gradient. The path has one more position than there are "
+            "steps, so its shape is `[steps + 1, features]`. `torch.stack` turns a list of positions into such a "
+            "tensor.",
             answers=("start_missing", "end_missing", "end_only"),
         ),
     ),
@@ -89,12 +90,12 @@ EXERCISE = Exercise(
         _walked,
         uphill=("Your answer adds the gradient, so it walks uphill. Subtract it.", (_STEP, "w + rate * slope")),
         rate_left_out=(
-            "Your answer subtracts the whole gradient. Multiply it by the rate first.",
+            "Your answer subtracts the whole gradient. Multiply the gradient by the rate first.",
             (_STEP, "w - slope"),
         ),
         gradient_of_the_start=(
-            "Your answer computes the gradient once, at the start, and uses it for every step. Compute it again at "
-            "each new position.",
+            "Your answer computes the gradient once, at the start, and uses it for every step. Compute the gradient "
+            "again at each new position.",
             ("gradient(w)", "gradient(start)"),
         ),
         always_from_the_start=(
@@ -130,7 +131,7 @@ EXERCISE = Exercise(
         ),
         same_tensor_again=(
             "Every position of your path equals the last one: w -= ... changes the same tensor each time. Make a new "
-            "one with w = w - ..., or append w.clone().",
+            "tensor with w = w - ..., or append w.clone().",
             lambda gradient, start, rate, steps: _walked(gradient, start, rate, steps)[-1].repeat(steps + 1, 1),
         ),
     ),

@@ -69,20 +69,20 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Comparing two tensors with `==` gives booleans. Convert them to floats, zeros and ones: their mean is the "
-            "share of matches.",
+            "Comparing two tensors with `==` gives booleans. Convert them to floats, which are zeros and ones: their "
+            "mean is the share of matches.",
         ),
     ),
     misconceptions=slips(
         bags.logits_accuracy,
         number_of_right_ones=(
-            "Your answer is the number of correct predictions. Divide by the number of examples: take the mean of "
-            "right (1) and wrong (0).",
+            "Your answer is the number of correct predictions. Divide by the number of examples: take the mean, "
+            "counting right answers as 1 and wrong answers as 0.",
             (".mean()", ".sum()"),
         ),
         number_of_right_ones_as_an_integer=(
-            "Your answer is the number of correct predictions, as an integer. Convert right (1) and wrong (0) to "
-            "floats and take their mean.",
+            "Your answer is the number of correct predictions, as an integer. Convert the booleans to floats, and "
+            "take their mean.",
             (".float().mean()", ".sum()"),
         ),
         percent=("Your answer is a percentage. Return a share between 0 and 1.", ("return ", "return 100 * ")),
@@ -95,25 +95,25 @@ EXERCISE = Exercise(
             "the mean.",
             (".float().mean()", ".all().float()"),
         ),
-        not_averaged=("Your answer still has one entry per example. Take their mean.", (".mean()", "")),
+        not_averaged=("Your answer still has one entry per example. Take the mean over the examples.", (".mean()", "")),
         error_rate=("Your answer is the share of wrong predictions. Return the share of correct ones.", ("==", "!=")),
         values_compared=(
-            "Your answer compares the largest logit with the label. Compare its index instead: use argmax, or the "
-            "indices that max returns.",
+            "Your answer compares the largest logit with the label. Compare the index of the largest logit instead: "
+            "use argmax, or the indices that max returns.",
             ("argmax", "amax"),
         ),
         smallest=(
-            "Your answer picks the class with the smallest logit. Pick the largest: argmax.",
+            "Your answer picks the class with the smallest logit. Pick the largest logit: argmax.",
             ("argmax", "argmin"),
         ),
         over_the_examples=(
-            "Your answer takes the argmax over the examples (dim=0). Take it over the classes, once per example: "
-            "dim=-1.",
+            "Your answer takes the argmax over the examples (dim=0). Take the argmax over the classes, once per "
+            "example: dim=-1.",
             ("dim=-1", "dim=0"),
         ),
         one_argmax_for_all=(
-            "Your answer takes one argmax of the whole table, as argmax() without a dimension does. Take one per "
-            "example, over the classes: argmax(dim=-1).",
+            "Your answer takes one argmax of the whole table, as argmax() without a dimension does. Take one argmax "
+            "per example, over the classes: argmax(dim=-1).",
             ("dim=-1", ""),
         ),
         all_with_all=(
@@ -135,7 +135,7 @@ EXERCISE = Exercise(
             (".mean()", ".mean().item()"),
         ),
         double_precision=(
-            "Your answer is in double precision, float64. Convert it to float32 with .float().",
+            "Your answer is in double precision, float64. Convert your answer to float32 with .float().",
             (".float()", ".double()"),
         ),
     ),

@@ -95,8 +95,8 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "The lengths are a column, `[vocab_size, 1]`, so that each row is divided by its own length. The target "
-            "is one vector, `[d_model]`, and the cosines are `[vocab_size]`. The target's length doesn't change the "
-            "ranking.",
+            "is a single vector, `[d_model]`, and the cosines have shape `[vocab_size]`. The target's length doesn't "
+            "change the ranking.",
             answers=("lengths_kept", "raw_directions", "raw_words"),
         ),
         Hint(
@@ -126,8 +126,8 @@ EXERCISE = Exercise(
                 ("table / lengths", "table"),
             ),
             raw_directions=(
-                "Your answer adds and subtracts unscaled vectors, so the longest one dominates. Scale all three to "
-                "length 1 first.",
+                "Your answer adds and subtracts unscaled vectors, so the longest vector dominates. Scale all three "
+                "vectors to length 1 first.",
                 ("unit[j] - unit[i] + unit[k]", "table[j] - table[i] + table[k]"),
             ),
             wrong_way_round=(
@@ -151,7 +151,7 @@ EXERCISE = Exercise(
             _found,
             paired=False,
             raw_words=(
-                "Your answer compares the target with unscaled vectors. Compare it with vectors of length 1.",
+                "Your answer compares the target with unscaled vectors. Compare the target with vectors of length 1.",
                 ("unit @ target", "table @ target"),
             ),
             distance_of_raw_vectors=(
@@ -166,7 +166,7 @@ EXERCISE = Exercise(
                 ("table.norm(dim=-1, keepdim=True)", "table.norm(dim=0, keepdim=True)"),
             ),
             c_subtracted=(
-                "Your answer subtracts c. Add it, because the step b - a starts from c: b - a + c.",
+                "Your answer subtracts c. Add c, because the step b - a starts from c: b - a + c.",
                 ("+ unit[k]", "- unit[k]"),
             ),
             worst_first=(
@@ -174,7 +174,7 @@ EXERCISE = Exercise(
                 ("unit @ target", "-(unit @ target)"),
             ),
             best_last=(
-                "Your answer has the right words in reverse order. Put the best one first.",
+                "Your answer has the right words in reverse order. Put the best word first.",
                 ("nearest.tolist()", "nearest.flip(0).tolist()"),
             ),
             rows_instead_of_words=(

@@ -91,7 +91,7 @@ EXERCISE = Exercise(
             ("table.shape[1])", "table.shape[1]).mean(dim=-2)"),
         ),
         transposed=(
-            "Your answer has one column per word. Give each word a row: leave out the transpose.",
+            "Your answer has one column per word. Give each word a row by leaving out the transpose.",
             ("table.shape[1])", "table.shape[1]).mT"),
         ),
         row_0_zeroed=(

@@ -90,7 +90,7 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "`torch.bincount` counts how often each of 0, 1, 2, ... occurs among the labels. Always predict the index "
-            "of the largest count. Use only the training labels to find it.",
+            "of the largest count. Use only the training labels to find that index.",
         ),
     ),
     misconceptions=slips(
@@ -106,8 +106,8 @@ EXERCISE = Exercise(
             ("bincount(training_labels)", "bincount(torch.cat([training_labels, test_labels]))"),
         ),
         share_in_training=(
-            "Your answer measures the accuracy on the training labels. Measure it on the test labels, as for any "
-            "other model.",
+            "Your answer measures the accuracy on the training labels. Measure the accuracy on the test labels, as "
+            "for any other model.",
             ("(test_labels ==", "(training_labels =="),
         ),
         median_label=(
@@ -140,7 +140,7 @@ EXERCISE = Exercise(
             ("argmax()", "argmax() + 1"),
         ),
         least_frequent=(
-            "Your answer predicts the least frequent label. Predict the most frequent one.",
+            "Your answer predicts the least frequent label. Predict the most frequent label.",
             ("argmax", "argmin"),
         ),
         the_label_itself=(

@@ -92,9 +92,9 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "`mask` is `[batch, words]`; give it a third dimension of size 1 to match `x`. The sum over the words is "
-            "`[batch, d_model]`. To divide it row by row, make the counts `[batch, 1]`: keep the dimension when you "
-            "count.",
+            "`mask` has shape `[batch, words]`; give it a third dimension of size 1 to match `x`. The sum over the "
+            "words has shape `[batch, d_model]`. To divide it row by row, make the counts `[batch, 1]`: keep the "
+            "dimension when you count.",
             answers=("number_without_keepdim", "over_the_batch", "one_mean_for_the_batch", "dimension_kept"),
         ),
         Hint(
@@ -120,17 +120,18 @@ EXERCISE = Exercise(
             nan_without_words=(_NAN, (".clamp(min=1)", "")),
             padding_counted=(
                 "Your answer averages over all positions, padding included, so a sentence's vector depends on the "
-                "length of its neighbors in the batch. Sum the words where the mask is True, and divide by their "
-                "number.",
+                "length of its neighbors in the batch. Sum the words where the mask is True, and divide by the number "
+                "of those words.",
                 COUNTED,
                 ADDED_UP,
             ),
             words_of_the_longest=(
-                "Your answer divides by the number of words in the longest sentence. Use each sentence's own number.",
+                "Your answer divides by the number of words in the longest sentence. Divide each sum by the number of "
+                "words in its own sentence.",
                 ("words.sum(dim=1)", "words.sum(dim=1).max()"),
             ),
             inverted=(
-                "Your answer swaps padding and words. The mask is True at words: use it without ~.",
+                "Your answer swaps padding and words. The mask is True for words: use it without ~.",
                 ("words = mask", "words = (~mask)"),
             ),
             words_by_their_numbers=(
@@ -152,7 +153,7 @@ EXERCISE = Exercise(
                 ("(x * words).sum(dim=1), words.sum(dim=1)", "(x * words).sum(dim=0), words.sum(dim=0)"),
             ),
             one_mean_for_the_batch=(
-                "Your answer is one mean for the whole batch. Return one per sentence, [batch, d_model].",
+                "Your answer is a single mean for the whole batch. Return one mean per sentence, [batch, d_model].",
                 (_QUOTIENT, "x[mask].mean(dim=0)"),
             ),
             maximum=(
@@ -169,7 +170,8 @@ EXERCISE = Exercise(
             ),
             nan_of_the_words_alone=(_NAN, (".clamp(min=1)", ""), ("(x * words)", "x.masked_fill(words == 0, 0)")),
             one_more=(
-                "Your answer divides by the number of words plus one. Use clamp(min=1), which changes only a 0.",
+                "Your answer divides by the number of words plus one. Use clamp(min=1), which changes a count only if "
+                "it is 0.",
                 ("clamp(min=1)", "clamp(min=1).add(1)"),
             ),
         ),

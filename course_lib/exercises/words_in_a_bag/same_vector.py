@@ -124,7 +124,7 @@ EXERCISE = Exercise(
             "outline",
             "Split both sentences at their spaces.\n"
             "Repeat each sentence once for every word of the other, so that both have the same length.\n"
-            "Count the words of both with `Counter`. Equal counts now mean equal shares.",
+            "Count the words of both repeated sentences with `Counter`. Equal counts now mean equal shares.",
             answers=("whole_multiples",),
         ),
     ),
@@ -137,7 +137,7 @@ EXERCISE = Exercise(
         ),
         order_matters=(
             "Your answer assumes that word order changes the mean, but a sum is the same in any order. Compare which "
-            "words occur, and how often.",
+            "words occur and how often they occur.",
             (_SAME, "first == second"),
         ),
         words_without_counts=(
@@ -151,8 +151,8 @@ EXERCISE = Exercise(
             (_SAME, "ours.keys() == theirs.keys() and words == others"),
         ),
         counts_without_words=(
-            "Your answer compares how often words occur, but not which words. Different words have different vectors, "
-            "so compare each word's share of the first sentence with its share of the second.",
+            "Your answer compares how often words occur, but not which words they are. Different words have different "
+            "vectors, so compare each word's share of the first sentence with its share of the second.",
             (_SAME, "sorted(ours.values()) == sorted(theirs.values())"),
         ),
         letters=(
@@ -178,12 +178,14 @@ EXERCISE = Exercise(
             ("ours | theirs", "first.split()[:1]"),
         ),
         always=(
-            "Your answer is True for any two sentences. Compare which words occur, and each word's share.",
+            "Your answer is True for any two sentences. Compare each word's share of one sentence with its share of "
+            "the other.",
             (_SAME, "True"),
         ),
         never=(
             "Your answer is False for any two sentences. A sum is the same in any order, so `the dog chased the cat` "
-            "and `the cat chased the dog` have the same vector. Compare which words occur, and each word's share.",
+            "and `the cat chased the dog` have the same vector. Compare each word's share of one sentence with its "
+            "share of the other.",
             (_SAME, "False"),
         ),
         inverted=(

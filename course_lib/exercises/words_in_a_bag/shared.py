@@ -45,12 +45,12 @@ def wrong_means(right: Callable[..., object]) -> tuple[Misconception, ...]:
         right,
         padding_counted_in_the_number=(
             "Your answer sums the right words but divides by the number of all positions, padding included. Divide "
-            "each sentence by its own number of words.",
+            "each sentence's sum by its own number of words.",
             COUNTED,
         ),
         padding_added_up=(
-            "Your answer divides by the right number but adds padding vectors to the sum. Multiply them by 0 first: x "
-            "* mask.unsqueeze(-1).",
+            "Your answer divides by the right number but adds padding vectors to the sum. Multiply the padding by 0 "
+            "first: x * mask.unsqueeze(-1).",
             ADDED_UP,
         ),
         sum=(

@@ -100,9 +100,9 @@ EXERCISE = Exercise(
     id="words_in_a_bag.train_bag",
     title="A bag that learns",
     statement=(
-        "train_bag(parameters, ids int [examples, words], mask bool [examples, words], labels int [examples], "
-        "orders int [epochs, examples], batch_size, rate) -> (parameters, losses [epochs]): the table, weight and bias "
-        "after all epochs of Adam in mini-batches, each epoch in its own order, and each epoch's mean loss."
+        "train_bag(parameters, ids int [examples, words], mask bool [examples, words], labels int [examples], orders "
+        "int [epochs, examples], batch_size, rate) -> (parameters, losses [epochs]): the table, weight and bias after "
+        "all epochs of Adam in mini-batches, with each epoch in its own order, and the mean loss of each epoch."
     ),
     parts={CORE: 3, DOUBLE: 1},
     minutes=25,
@@ -116,14 +116,14 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Write two loops: one over the epochs, and inside it another over the batches. The inner loop is the "
-            "primer's: loss, zero, backward, step. Make the copies and the optimizer once, before both loops.",
+            "Write two loops: one over the epochs and, inside that loop, another over the batches. The inner loop is "
+            "the primer's: loss, zero, backward, step. Make the copies and the optimizer once, before both loops.",
         ),
         Hint(
             "shapes",
-            "An epoch's order is `[examples]`. `split` cuts it into batches of `batch_size` indices; the last batch "
-            "may be shorter. Index `ids`, `mask` and `labels` with each batch. Each epoch has one loss, so the losses "
-            "are `[epochs]`.",
+            "An epoch's order has shape `[examples]`. `split` cuts that order into batches of `batch_size` indices; "
+            "the last batch may be shorter. Index `ids`, `mask` and `labels` with each batch. Each epoch has one "
+            "loss, so the losses have shape `[epochs]`.",
             answers=("labels_in_the_old_order", "order_ignored"),
         ),
         Hint(
@@ -145,8 +145,8 @@ EXERCISE = Exercise(
                 ("optimizer.zero_grad()", "pass"),
             ),
             new_optimizer_each_epoch=(
-                "Your answer makes a new Adam optimizer in each epoch, so it forgets all earlier gradients. Make one "
-                "before both loops.",
+                "Your answer makes a new Adam optimizer in each epoch, so it forgets all earlier gradients. Make a "
+                "single optimizer before both loops.",
                 ("for order in orders:", f"for order in orders:\n        optimizer = {_ADAM}"),
             ),
             plain_descent=(
@@ -158,11 +158,13 @@ EXERCISE = Exercise(
                 ("for order in orders:", "for order in torch.arange(len(ids)).expand_as(orders):"),
             ),
             labels_in_the_old_order=(
-                "Your answer shuffles the sentences but not the labels. Index both with the same indices.",
+                "Your answer shuffles the sentences but not the labels. Index the sentences and the labels with the "
+                "same indices.",
                 ("labels[chosen]", "labels[order.argsort()[chosen]]"),
             ),
             softmax_twice=(
-                "Your answer passes probabilities to the cross-entropy. Pass logits: it applies the softmax itself.",
+                "Your answer passes probabilities to the cross-entropy. Pass the logits: the cross-entropy applies "
+                "the softmax itself.",
                 ("mask[chosen])", "mask[chosen]).softmax(dim=-1)"),
             ),
         ),
