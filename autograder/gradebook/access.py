@@ -19,18 +19,18 @@ from autograder.gradebook.session import GradebookSession
 
 
 def open_gradebook(address: Address, lesson: str | None = None) -> GradebookSession:
-    """A gradebook, to be looked at, or to be entered for one run over a lesson. A file is the run's as a whole; of a
-    server, the lesson alone, or all of it where no lesson is named.
+    """Return the gradebook at this address, to look at, or to enter for one run over a lesson. The run locks a whole
+    file; on a server it locks the lesson, or everything where no lesson is named.
     """
     return GradebookFile(address) if isinstance(address, Path) else GradebookServer(address, lesson)
 
 
 @contextlib.contextmanager
 def read_only(address: Address) -> Iterator[Session]:
-    """Read a gradebook that must be there, even while another run writes it. Nothing can be written.
+    """Open an existing gradebook for reading only, even while another run writes it.
 
     Raises:
-        BadInput: there is none, it cannot be read, or is of another version of Katze.
+        BadInput: it does not exist, cannot be read, or belongs to another version of Katze.
     """
     with open_gradebook(address).looking() as session:
         if session is None:

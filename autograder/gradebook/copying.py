@@ -1,4 +1,4 @@
-"""A gradebook copied to another place: all of it, once and for all, or into a file to try something with."""
+"""Copies a gradebook to another place: for good, or into a file to try something on."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class GradebookCopy:
-    """What was copied, or would be.
+    """The result of copying, or of a dry run.
 
     Attributes:
-        rows: how many of each table.
-        changed: how many texts had a character that the other place does not keep.
-        left: tables, and columns of tables, that are neither nbgrader's nor Katze's and stay where they are.
+        rows: the number of rows copied, by table.
+        changed: how many texts had a character that the target cannot store.
+        left: tables and columns that are neither nbgrader's nor Katze's, and were not copied.
     """
 
     rows: Mapping[str, int]
@@ -39,17 +39,18 @@ class GradebookCopy:
 
 
 def copy_gradebook(source: Address, target: Address, *, dry_run: bool = False) -> GradebookCopy:
-    """Copy a gradebook to where there is none, as it is at one moment: all of it, or nothing. No run writes meanwhile.
+    """Copy a whole gradebook, as it is at one moment, to a place that has none. On failure, nothing is copied. No run
+    can write meanwhile.
 
-    Every row is read back and compared before the copy counts.
+    Every row is read back and compared before the copy is kept.
 
     Args:
-        source: the gradebook; it stays as it is.
-        target: a file that is not there, or an empty database.
-        dry_run: only find out what would be copied.
+        source: the gradebook; it does not change.
+        target: a file that does not exist yet, or an empty database.
+        dry_run: only report what would be copied.
 
     Raises:
-        BadInput: one of them cannot be used, or what is in the one does not fit into the other; nothing was copied.
+        BadInput: one of them cannot be used, or the data does not fit into the target; nothing was copied.
     """
     old, new = open_gradebook(source), open_gradebook(target)
     _refuse_places(source, target, old, new)
@@ -62,7 +63,7 @@ def copy_gradebook(source: Address, target: Address, *, dry_run: bool = False) -
 
 
 def copy_to_file(address: Address, path: Path) -> None:
-    """Copy a gradebook into a new file, even while a run writes it; nothing where it is still to be made.
+    """Copy a gradebook into a new file, even while a run writes it; do nothing if it does not exist yet.
 
     Args:
         address: the gradebook.
@@ -99,7 +100,7 @@ def _refuse_places(source: Address, target: Address, old: GradebookSession, new:
 
 
 def _others(session: Session) -> tuple[str, ...]:
-    """Tables that are neither nbgrader's nor ours, and what others have added to those that are."""
+    """Return the tables and columns that are neither nbgrader's nor ours."""
     known = {table.name: set(table.c.keys()) for table in _tables()}
     found = inspect(session.connection())
     names = sorted(set(found.get_table_names()) - {"alembic_version", migrations.VERSION_TABLE})
@@ -112,23 +113,23 @@ def _others(session: Session) -> tuple[str, ...]:
 
 
 def _tables() -> list[Table]:
-    """The tables that have rows to copy, each after those that it refers to."""
+    """Return the tables to copy, each after those that it refers to."""
     return [*models.nbgrader_metadata().sorted_tables, *models.Base.metadata.sorted_tables]
 
 
 def _copy_rows(
     old: GradebookSession, source: Session, target: Address, made: Session | None
 ) -> tuple[dict[str, int], int]:
-    """Copy all rows into a gradebook that has none, and compare them.
+    """Copy all rows into an empty gradebook, and compare them.
 
     Args:
-        old: where they come from.
-        source: what they are read through.
-        target: where they go to.
-        made: what they are written through; None to read them only.
+        old: the source's address.
+        source: the connection to read from.
+        target: the target's address.
+        made: the connection to write to; None only to count.
 
     Returns:
-        How many rows of each table, and how many texts are not what they were.
+        The number of rows by table, and how many texts had to change.
     """
     numbers, changed = {}, 0
     for table in _tables():
@@ -153,12 +154,12 @@ def _copy_rows(
 
 
 def _kept(value: Any, target: Address) -> Any:
-    """A value as its new place keeps it."""
+    """Return a value as the target stores it."""
     return storable(value) if isinstance(target, Server) else value
 
 
 def _sum(rows: Sequence[_Row]) -> int:
-    """What the values of rows add up to, in any order."""
+    """Return a checksum of rows that does not depend on their order."""
     return sum(hash(repr(list(row.values()))) for row in rows)
 
 
@@ -181,6 +182,6 @@ def _write(made: Session, table: Table, rows: Sequence[_Row], target: Address) -
 
 
 def _continue_numbers(made: Session, table: Table) -> None:
-    """Let new rows get numbers after those that were copied, as they do in a file by themselves."""
+    """Make PostgreSQL number new rows after the copied ones, as SQLite does by itself."""
     if made.get_bind().dialect.name == "postgresql" and table.metadata is models.Base.metadata and "id" in table.c:
         made.execute(select(func.setval(func.pg_get_serial_sequence(table.name, "id"), func.max(table.c.id))))

@@ -1,4 +1,4 @@
-"""A gradebook in a file of SQLite: one process has it at a time, and writes it once it has been checked."""
+"""A gradebook in an SQLite file: one process locks it, checks it, and only then writes."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ FREE_BYTES = 64 << 20
 
 
 class GradebookFile(GradebookSession):
-    """A gradebook in a file, for one run at a time; no connection is open between two transactions.
+    """A gradebook in a file, for one run at a time. No connection stays open between transactions.
 
     Attributes:
         path: the database file.
     """
 
     def __init__(self, path: Path) -> None:
-        """Nothing happens before it is entered.
+        """Only remember the path; entering opens the file.
 
         Args:
             path: the database file, such as `gradebook.db`; its folder must exist.
@@ -58,7 +58,7 @@ class GradebookFile(GradebookSession):
         return f"a copy of the old one is in {_copy(self.path).name}"
 
     def check(self) -> None:
-        """Refuse a gradebook that cannot be used; one that is still to be made can be, where it has a folder."""
+        """Refuse a gradebook that cannot be used. One that does not exist yet is fine if its folder does."""
         if self.is_new():
             _check_folder(self.path)
             return
@@ -73,7 +73,7 @@ class GradebookFile(GradebookSession):
             migrations.check_versions(self.path, connection)
 
     def is_new(self) -> bool:
-        """Whether there is no file yet, or an empty one in its place. It is not opened."""
+        """Return whether there is no file yet, or only an empty one, without opening it."""
         return not self.path.exists() or (self.path.is_file() and self.path.stat().st_size == 0)
 
     @contextlib.contextmanager
@@ -92,7 +92,7 @@ class GradebookFile(GradebookSession):
 
     @contextlib.contextmanager
     def making(self) -> Iterator[Session]:
-        """Make it beside its place, and put it there in the end."""
+        """Build the file under a temporary name, and rename it in the end."""
         check_room(self.path.parent)
         draft = self.path.with_name(f".{self.path.name}.new")
         try:
@@ -110,7 +110,7 @@ class GradebookFile(GradebookSession):
 
     @contextlib.contextmanager
     def telling(self) -> Iterator[None]:
-        """A failure of SQLite becomes a message of one line."""
+        """Turn an SQLite error into a one-line message."""
         try:
             yield
         except DBAPIError as error:
@@ -138,7 +138,7 @@ def check_room(folder: Path) -> None:
 
 @contextlib.contextmanager
 def _lock(path: Path) -> Iterator[None]:
-    """Hold the lock next to the gradebook, or say who has it. The lock ends with this process, however it ends."""
+    """Hold the lock file next to the gradebook, or say who has it. The lock ends with this process, even by a crash."""
     _check_folder(path)
     beside = path.with_name(f".{path.name}.lock")
     try:
@@ -171,7 +171,7 @@ def _check_folder(path: Path) -> None:
 
 
 def _copy(path: Path) -> Path:
-    """Copy a gradebook beside itself, whole, under a name that says before which version it was; returns the copy."""
+    """Copy the gradebook next to itself, under a name that says which upgrade it precedes; return the copy."""
     name = f"{path.name}.before-{migrations.LATEST}"
     names = (name, *(f"{name}.{number}" for number in range(2, 1000)))
     copy = next(path.with_name(name) for name in names if not os.path.lexists(path.with_name(name)))
@@ -188,7 +188,7 @@ def _copy(path: Path) -> Path:
 
 
 def copy_pages(path: Path, target: Path) -> None:
-    """Copy a database into a new file, as it is at one moment: of any version, with any other tables.
+    """Copy a database of any version into a new file, as it is at one moment, foreign tables included.
 
     Raises:
         sqlite3.Error: it cannot be read, or the file cannot be written.
@@ -205,7 +205,7 @@ def _cause(error: OSError | DBAPIError) -> str:
 
 
 def _in_words(path: Path, error: str) -> str:
-    """One line for what SQLite says, with the next step."""
+    """Say in one line what SQLite reported, and what to do next."""
     for part, then in (
         ("locked", "another program is writing it: close it (formgrader?), then run this again"),
         ("read-?only", "it is read-only: check the permissions of the file and of its folder"),
@@ -221,7 +221,7 @@ def _in_words(path: Path, error: str) -> str:
 
 @functools.cache  # it remembers how statements are compiled
 def _engine(path: Path) -> Engine:
-    """An engine whose transactions take the write lock when they begin, and which keeps no connection."""
+    """Return an engine that keeps no connection and whose transactions take the write lock at once."""
     engine = create_engine(
         "sqlite://",
         creator=lambda: sqlite3.connect(path, timeout=WAIT_SECONDS, isolation_level=None),
@@ -236,7 +236,7 @@ def _engine(path: Path) -> Engine:
 
 
 def _up_to_date(connection: Connection) -> Engine:
-    """A copy in memory whose tables are of the latest version."""
+    """Return an in-memory copy with its tables brought up to the latest version."""
     memory = create_engine("sqlite://", poolclass=StaticPool)
     source, target = (one.connection.driver_connection for one in (connection, memory.connect()))
     assert source is not None

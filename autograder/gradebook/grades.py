@@ -1,6 +1,6 @@
-"""Reads the current grades of a class from its gradebook; nothing is run, and nothing is written.
+"""Reads the current grades of a class from its gradebook, without grading or writing anything.
 
-Anyone removed from the gradebook (`nbgrader db student remove`) has none, though `katze log` still tells the story.
+A student removed from the gradebook (`nbgrader db student remove`) has none, though `katze log` still has the history.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from course_lib.judging.observation import Outcome
 
 
 def read_grades(course: Course, lessons: list[str], withdrawn: bool = False) -> dict[str, list[Record]]:
-    """Every grade of these lessons, by lesson; sorted by student. A grade that was set aside is no score.
+    """Return every grade of these lessons, by lesson, sorted by student. A grade that was set aside has no score.
 
-    Late penalties are those that follow from `course.toml` as it is, whether or not they have been written.
+    Late penalties follow from the current `course.toml`, whether or not they have been written.
 
     Args:
-        course: whose gradebook is read.
-        lessons: which; none at all means every lesson that has been graded.
-        withdrawn: also the grades whose submission is no longer in the course's folder, marked as such.
+        course: the course.
+        lessons: the lessons to read; if empty, every lesson that has been graded.
+        withdrawn: whether to include grades whose submission is no longer in the course's folder, marked as such.
 
     Raises:
-        BadInput: there is no gradebook, or nothing of one of these lessons has been graded; nbgrader's plugin for late
+        BadInput: there is no gradebook, one of these lessons has no grades yet, or nbgrader's plugin for late
             penalties cannot be used.
     """
     with read_only(course.gradebook) as session:
@@ -59,10 +59,10 @@ def _of_lesson(course: Course, session: Session, lesson: str) -> list[Record]:
 
 
 def withdrawn_from(course: Course, lesson: str, students: Iterable[str]) -> set[str]:
-    """Those of these students whose submission is no longer where it was handed in.
+    """Return the students whose submission has disappeared from the course's folder.
 
-    Where no submission to the lesson is kept, nobody can tell; nor where the gradebook is on a server, for which others
-    grade what lies in folders of their own. Then what is in the gradebook counts.
+    If the folder holds no submission to this lesson at all, or the gradebook is on a server and others grade from
+    folders of their own, there is no way to tell, and nobody is returned.
     """
     if not isinstance(course.gradebook, Path) or not course.submitted.is_dir():
         return set()
@@ -80,5 +80,5 @@ def _as_it_counts(record: Record, by_hand: Mapping[str, tuple[HandGrade, ...]]) 
 
 
 def most_points(results: Sequence[Record]) -> float:
-    """The most that a lesson gives, written answers included."""
+    """Return a lesson's maximum points, written answers included."""
     return max((one.most for one in results), default=0.0)

@@ -1,4 +1,4 @@
-"""A lesson in nbgrader's tables: its assignment, its notebook, and every cell that has a part in grading."""
+"""A lesson in nbgrader's tables: its assignment, its notebook, and every cell that matters for grading."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class GradedCell:
         grade: whether it has points.
         solution: whether students write in it.
         task: whether it is one of nbgrader's tasks.
-        locked: whether its text is the release's.
-        points: what it gives.
+        locked: whether its text must stay as released.
+        points: its maximum.
         source: its text.
-        checksum: nbgrader's, of it.
-        adjustment: what the course has decided about its exercise.
+        checksum: nbgrader's checksum of it.
+        adjustment: the course's decision about its exercise.
     """
 
     name: str
@@ -53,12 +53,12 @@ class GradedCell:
 
     @property
     def most(self) -> float:
-        """Its points among those that can be had, as nbgrader adds them up."""
+        """The points that it adds to the maximum in nbgrader's sums."""
         return self.points if self.adjustment.counts_in_all else 0.0
 
     @property
     def decided(self) -> float | None:
-        """The score that everyone has by a decision of the course, whatever was answered; None where there is none."""
+        """The score that an adjustment gives to everyone, whatever they answered; None without one."""
         if self.adjustment.drop:
             return 0.0
         return self.points if self.adjustment.full_credit else None
@@ -66,13 +66,13 @@ class GradedCell:
 
 @dataclass(frozen=True)
 class LessonRows:
-    """A lesson as the database has it: the rows that every submission mirrors.
+    """A lesson's rows in the database, which every submission mirrors.
 
     Attributes:
-        id: the assignment.
-        notebook: its notebook.
-        grades: each cell that has a grade, by the id of its row.
-        comments: each cell that has a comment, by the id of its row.
+        id: of the assignment.
+        notebook: the id of its notebook.
+        grades: the cells that get a grade, by row id.
+        comments: the cells that get a comment, by row id.
     """
 
     id: str
@@ -91,7 +91,7 @@ class LessonRows:
         return cls(assignment, notebook, grades, comments)
 
     def check_scores(self, scores: Mapping[str, float | None]) -> None:
-        """Refuse scores that no submission can have.
+        """Refuse impossible scores.
 
         Raises:
             ValueError: a score is not between 0 and the cell's points, or its cell is unknown.
@@ -105,7 +105,7 @@ class LessonRows:
 
 
 def node_of(cell: Mapping[str, Any]) -> nbformat.NotebookNode:
-    """A cell as nbgrader's functions look at it."""
+    """Convert a cell to the form that nbgrader's functions take."""
     meta = {"nbgrader": cell["metadata"].get("nbgrader", {})}
     plain = {"cell_type": cell["cell_type"], "source": cell["source"], "metadata": meta}
     node: nbformat.NotebookNode = nbformat.from_dict(plain)
@@ -113,7 +113,7 @@ def node_of(cell: Mapping[str, Any]) -> nbformat.NotebookNode:
 
 
 def _graded_cells(notebook: Mapping[str, Any], adjustments: Adjustments) -> Iterator[GradedCell]:
-    """The cells of a release that have a part in grading."""
+    """Yield the cells of a release that matter for grading."""
     for node in map(node_of, notebook["cells"]):
         meta = node.metadata.nbgrader
         if any(meta.get(part) for part in ("grade", "solution", "locked", "task")):
@@ -151,7 +151,7 @@ def save_lesson(
 
 
 def _read_worth(session: Session, lesson: str, notebook: str) -> dict[str, float]:
-    """The points of each graded cell until now: as we know them, else as nbgrader does."""
+    """Return the previous maximum of each graded cell: from our tables, else from nbgrader's."""
     known = {
         cell.name: cell.max_score
         for model in (models.GradeCell, models.TaskCell)
@@ -163,8 +163,8 @@ def _read_worth(session: Session, lesson: str, notebook: str) -> dict[str, float
 def _move_hand_grades(
     session: Session, lesson: str, rows: LessonRows, worth: Mapping[str, float], kept: dict[str, int]
 ) -> list[str]:
-    """Let what was given by hand follow its cells: to other points, out of what counts, and back again. Returns a line
-    for each cell, for the instructor; `kept` says of how many students points are put aside already, by cell.
+    """Let points given by hand follow their cells: to another maximum, out of what counts, and back. Return a line per
+    cell for the instructor; `kept` says how many students' points are put aside already, by cell.
     """
     session.execute(delete(Worth).where(Worth.lesson == lesson))
     scaled = []
@@ -200,8 +200,8 @@ def _move_hand_grades(
 def _remove_old_cells(
     session: Session, lesson: str, notebook: str, cells: Sequence[GradedCell], worth: Mapping[str, float]
 ) -> dict[str, int]:
-    """Remove rows of cells that the release no longer has; what somebody has given for them is kept. Returns of how
-    many students that is, by cell.
+    """Remove the rows of cells that the release no longer has, and keep what was given for them by hand. Return how
+    many students had some, by cell.
     """
     kept: dict[str, int] = {}
     there = {(cell.name, model.__name__) for cell in cells for model in _models_of(cell)}
@@ -220,7 +220,7 @@ def _remove_old_cells(
 
 
 def _models_of(cell: GradedCell) -> list[Any]:
-    """The rows that nbgrader keeps for a cell: a written answer is graded and commented on, so it has two."""
+    """Return nbgrader's rows for a cell: a written answer is graded and commented on, so it has two."""
     if cell.task:
         return [models.TaskCell]
     return [model for model, wanted in ((models.GradeCell, cell.grade), (models.SolutionCell, cell.solution)) if wanted]
@@ -239,5 +239,5 @@ def _save_cell(session: Session, notebook: str, cell: GradedCell) -> None:
 
 
 def _visible(source: str) -> str:
-    """A source without nbgrader's hidden tests and without blank edges."""
+    """Return a source without nbgrader's hidden tests and surrounding blank lines."""
     return _HIDDEN.sub("", source).strip()

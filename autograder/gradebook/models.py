@@ -3,8 +3,8 @@
     models.Grade        # nbgrader's, by the names of `nbgrader.api`
     models.Submission   # ours: its table begins with `katze_`, which nbgrader's tools ignore
 
-Ours hold what grading leaves behind beside the scores. `nbgrader.api` takes a second to import: that happens when the
-first of its models is named.
+Ours hold what grading leaves behind besides the scores. `nbgrader.api` takes a second to import, so it is imported when
+the first of its models is used.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _TEXT = Text().with_variant(Text(collation="C"), "postgresql")
 
 
 class _Json(TypeDecorator[Any]):
-    """Plain data as a text."""
+    """Plain data, stored as JSON text."""
 
     impl = _TEXT
     cache_ok = True
@@ -55,7 +55,7 @@ class _Json(TypeDecorator[Any]):
 
 
 class _Outcome(TypeDecorator[Outcome]):
-    """An outcome by its public name."""
+    """An outcome, stored by its public name."""
 
     impl = _TEXT
     cache_ok = True
@@ -65,7 +65,7 @@ class _Outcome(TypeDecorator[Outcome]):
 
 
 class _Points(TypeDecorator[float]):
-    """A number that is whole where it can be, as a file keeps it; a server has it as a fraction."""
+    """A number of points, read as an int where it is whole, whatever the database stores."""
 
     impl: Double[float] = Double().with_variant(Integer(), "sqlite")
     cache_ok = True
@@ -81,7 +81,7 @@ Json = Annotated[Any, mapped_column(_Json, nullable=False)]
 
 
 class Base(DeclarativeBase):
-    """One of our tables. Texts are in the same order in every database."""
+    """Base class of our tables. Text sorts the same way in every database."""
 
     type_annotation_map = {
         str: _TEXT,
@@ -92,13 +92,13 @@ class Base(DeclarativeBase):
 
 
 class ByKey:
-    """A table whose rows are looked up by all of their key."""
+    """Base class of a table whose primary key is its natural key."""
 
     __table_args__ = {"sqlite_with_rowid": False}
 
 
 class Answer(Base):
-    """Which text an answer had when it was last recorded, and for which one a person has given points."""
+    """Checksums of an answer's text when it was last recorded, and of the text that a person gave points for."""
 
     __tablename__ = "katze_answer"
     grade_id: Mapped[str] = mapped_column(String(32), primary_key=True)
@@ -123,7 +123,7 @@ class Run(Base):
 
 
 class Conditions(Base):
-    """What the grades of a run follow from, beside submission and exercise."""
+    """The conditions that grades depend on besides submission and exercise."""
 
     __tablename__ = "katze_conditions"
     __table_args__ = (UniqueConstraint("release", "seed", "versions", "settings"),)
@@ -135,7 +135,7 @@ class Conditions(Base):
 
 
 class Submission(Base):
-    """The grade that counts of each submission."""
+    """The current grade of each submission."""
 
     __tablename__ = "katze_submission"
     __table_args__ = (UniqueConstraint("lesson", "student"),)
@@ -160,7 +160,7 @@ class Submission(Base):
 
 
 class Exercise(ByKey, Base):
-    """An exercise of a submission."""
+    """One exercise of a submission."""
 
     __tablename__ = "katze_exercise"
     submission: Mapped[int] = mapped_column(ForeignKey(Submission.id), primary_key=True)
@@ -182,7 +182,7 @@ class Exercise(ByKey, Base):
 
 
 class Case(ByKey, Base):
-    """A case of an exercise of a submission."""
+    """One case of an exercise of a submission."""
 
     __tablename__ = "katze_case"
     submission: Mapped[int] = mapped_column(ForeignKey(Submission.id), primary_key=True)
@@ -197,7 +197,7 @@ class Case(ByKey, Base):
 
 
 class Event(Base):
-    """Something that happened to a submission's grade."""
+    """Something that happened to a submission's grade: its history."""
 
     __tablename__ = "katze_event"
     __table_args__ = (Index("katze_event_of_student", "lesson", "student"),)
@@ -215,7 +215,7 @@ class Event(Base):
 
 
 class Change(ByKey, Base):
-    """What an event changed in the grade of an exercise."""
+    """How an event changed the grade of an exercise."""
 
     __tablename__ = "katze_change"
     event: Mapped[int] = mapped_column(ForeignKey(Event.id), primary_key=True)
@@ -229,7 +229,7 @@ class Change(ByKey, Base):
 
 
 class Terms(ByKey, Base):
-    """What was last written into nbgrader's tables for a deadline; the lesson's own is that of the student ''."""
+    """The deadline last written into nbgrader's tables for a student; student '' stands for the whole lesson."""
 
     __tablename__ = "katze_terms"
     lesson: Mapped[Key]
@@ -239,7 +239,7 @@ class Terms(ByKey, Base):
 
 
 class Adjustment(ByKey, Base):
-    """What a course has decided about an exercise, as it is in the scores."""
+    """The course's decision about an exercise that the current scores include."""
 
     __tablename__ = "katze_ruling"
     lesson: Mapped[Key]
@@ -248,7 +248,7 @@ class Adjustment(ByKey, Base):
 
 
 class Frozen(ByKey, Base):
-    """A lesson in which nothing is graded until it is thawed."""
+    """A frozen lesson: nothing in it is graded until it is thawed."""
 
     __tablename__ = "katze_frozen"
     lesson: Mapped[Key]
@@ -256,7 +256,7 @@ class Frozen(ByKey, Base):
 
 
 class Kept(ByKey, Base):
-    """What was given by hand for a cell that does not count, until it counts again."""
+    """Points given by hand for a cell that does not count now, kept until it counts again."""
 
     __tablename__ = "katze_kept"
     lesson: Mapped[Key]
@@ -270,7 +270,7 @@ class Kept(ByKey, Base):
 
 
 class Worth(ByKey, Base):
-    """The points of a graded cell in the release that was graded last."""
+    """The maximum of a graded cell in the last graded release."""
 
     __tablename__ = "katze_worth"
     lesson: Mapped[Key]
@@ -279,7 +279,7 @@ class Worth(ByKey, Base):
 
 
 class Share(ByKey, Base):
-    """Points given by hand out of other points than the cell has now."""
+    """Points given by hand when the cell had another maximum than now."""
 
     __tablename__ = "katze_share"
     grade_id: Mapped[Key]
@@ -289,7 +289,7 @@ class Share(ByKey, Base):
 
 
 def __getattr__(name: str) -> Any:
-    """nbgrader's model of this name."""
+    """Return nbgrader's model of this name."""
     if name.startswith("_"):
         raise AttributeError(name)
     return getattr(_api(), name)
@@ -302,13 +302,13 @@ def _api() -> Any:
 
 
 def nbgrader_metadata() -> MetaData:
-    """nbgrader's tables."""
+    """Return nbgrader's tables."""
     metadata: MetaData = _api().Base.metadata
     return metadata
 
 
 def inserting(session: Session, model: Any) -> sqlite.Insert | postgresql.Insert:
-    """An insert that may say what to do about a row that is there already, in the words of this database."""
+    """Return an insert in this database's dialect, which knows `on_conflict_do_nothing` and `on_conflict_do_update`."""
     if session.get_bind().dialect.name != "postgresql":
         return sqlite.insert(model)
     from sqlalchemy.dialects import postgresql  # which a gradebook in a file does not need
@@ -317,7 +317,7 @@ def inserting(session: Session, model: Any) -> sqlite.Insert | postgresql.Insert
 
 
 def upsert(session: Session, model: Any, key: Mapping[str, Any], **values: Any) -> Any:
-    """The row with this key, made where there is none, and with these values."""
+    """Find or create the row with this key, set these values, and return it."""
     row = session.scalar(select(model).filter_by(**key))
     if row is None:
         row = model(**key)
@@ -329,12 +329,12 @@ def upsert(session: Session, model: Any, key: Mapping[str, Any], **values: Any) 
 
 
 def new_id() -> str:
-    """An id for a row, of nbgrader's kind."""
+    """Return a new row id of nbgrader's kind."""
     return uuid4().hex
 
 
 def of_submissions(assignment: str, *columns: Any) -> Select[Any]:
-    """These columns of nbgrader's tables, for every notebook of every submission to an assignment."""
+    """Select these columns of nbgrader's tables for every notebook of every submission to an assignment."""
     api = _api()
     submitted = select(*columns).select_from(api.SubmittedNotebook).join(api.SubmittedNotebook.notebook)
     lesson = submitted.join(api.SubmittedNotebook.assignment).join(api.SubmittedAssignment.assignment)
@@ -342,7 +342,7 @@ def of_submissions(assignment: str, *columns: Any) -> Select[Any]:
 
 
 def submitted_notebook(session: Session, notebook: str, student: str) -> str | None:
-    """The row of a student's notebook; None where nothing of them was graded."""
+    """Return the row id of a student's submitted notebook; None if they have no grade."""
     api = _api()
     own = select(api.SubmittedNotebook.id).join(api.SubmittedNotebook.assignment)
     return session.scalar(

@@ -1,4 +1,4 @@
-"""One record: all that grading a submission leaves behind, with everything that its grade depends on."""
+"""Records: everything that grading a submission leaves behind, and everything that its grade depends on."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from autograder.gradebook.deadlines.lateness import NOTHING_DUE, Lateness
 from course_lib.judging.observation import Outcome
 
 SET_ASIDE = "set aside by --force"
-"""Why a record that is about to be replaced no longer counts."""
+"""The reason why a record that is about to be replaced no longer counts."""
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """What every grade of a lesson depends on, besides the submission and the exercise's definition.
+    """Everything that the grades of a lesson depend on, besides the submission and the exercise's definition.
 
     Attributes:
-        release: fingerprint of the released notebook, without the cells that are an exercise's own.
-        seed: fingerprint of the secret from which the hidden inputs follow.
+        release: fingerprint of the released notebook, without the exercises' own cells.
+        seed: fingerprint of the secret that determines the hidden inputs.
         versions: of Python, of the packages that run answers and compare them, and of Katze: its code that grades
-            ("checks"), and the modules that the lesson's own cells can reach ("library"). Katze's version is among
-            them for people to read: nothing follows from it.
-        settings: the limits of a sandbox, which modules are withheld, and whether cells tagged `demo` are left out.
+            ("checks"), and the modules that the lesson's own cells can reach ("library"). Katze's version number is
+            only for people to read: a new one alone regrades nothing.
+        settings: a sandbox's limits, the withheld modules, and whether cells tagged `demo` are left out.
     """
 
     release: str
@@ -34,13 +34,13 @@ class Conditions:
 
 @dataclass(frozen=True)
 class CaseRecord:
-    """One case of an exercise, as it was called and compared.
+    """The result of one case of an exercise.
 
     Attributes:
-        name: what it shows.
-        part: the part of the exercise that it belongs to.
-        hidden: whether its inputs stay with the grader.
-        outcome: the public name of how it ended.
+        name: what the case tests.
+        part: the part of the exercise it belongs to.
+        hidden: whether its inputs are hidden from students.
+        outcome: the public name of its outcome.
         message: what the student reads; empty where it passed.
         seconds: wall-clock time of the call.
     """
@@ -55,25 +55,25 @@ class CaseRecord:
 
 @dataclass(frozen=True)
 class ExerciseRecord:
-    """One exercise of one submission.
+    """The result of one exercise of a submission.
 
     Attributes:
         exercise: its id.
         cell: the grade_id of the cell that holds its points in nbgrader's tables.
-        fingerprint: of its definition, and of its own cells in the release.
-        seed: the first 63 bits of that of its hidden inputs, as many as a number in SQLite has.
-        level: of the sandboxes it was judged in, such as "L2"; empty where no sandbox was opened.
-        outcome: the public name of how it ended.
-        points: what it earned; None where it could not be graded, which is not zero.
-        max_points: the most it could earn.
-        misconception: the id of the mistake, where it has a name.
-        note: what the student reads about the whole answer, where no case explains it.
-        cases: its cases, in order; empty where the record was read without them.
-        answer: digest of what the answer's cells say (`answers.py`); empty where no Katze that knew one graded it.
-        worth_a_look: where its answer could hide a call of what its rule forbids, a line each; for instructors alone.
-        stood: the largest share of the points that it had before the same submission was graded again, from 0 to 1.
-        adjustment: what the course has decided about it, in a sentence, once that is in `points` and `max_points`.
-        counts: whether it counts for anybody.
+        fingerprint: of its definition and its own cells in the release.
+        seed: the first 63 bits of the seed of its hidden inputs: SQLite's integers hold no more.
+        level: of the sandboxes it ran in, such as "L2"; empty if none was opened.
+        outcome: the public name of its outcome.
+        points: the points earned; None if it could not be graded, which is not zero.
+        max_points: the maximum.
+        misconception: the id of the mistake, if it was recognized.
+        note: what the student reads about the answer as a whole, if no case explains it.
+        cases: its cases in order; empty if the record was read without them.
+        answer: digest of the answer's cells; empty if a version of Katze before digests graded it.
+        worth_a_look: lines where the answer could hide a forbidden call; for instructors only.
+        stood: the largest share of the points, from 0 to 1, that the same submission had in an earlier grading.
+        adjustment: the course's decision about it in a sentence, once `points` and `max_points` include it.
+        counts: whether it counts at all.
     """
 
     exercise: str
@@ -95,44 +95,44 @@ class ExerciseRecord:
 
     @property
     def standing(self) -> Standing:
-        """What a regrade may change."""
+        """The part of the result that a regrade may change."""
         return Standing(self.outcome, self.points, self.misconception)
 
     def notebook(self, lesson: str) -> str:
-        """The notebook that its cell is in: the lesson's, unless its id says so, as it does where there are several."""
+        """Return the notebook that its cell is in: the lesson's, unless the exercise's id names another."""
         return self.exercise.removesuffix(f".{self.cell}") if self.exercise.endswith(f".{self.cell}") else lesson
 
 
 @dataclass(frozen=True)
 class Record:
-    """One graded submission.
+    """A graded submission.
 
     Attributes:
         student: the student's id.
         lesson: the lesson.
-        digest: fingerprint of what was handed in.
-        notebook: SHA-256 of the notebook's file; empty where it could not be read.
-        handed_in: when, according to nbgrader's `timestamp.txt`; empty if it does not say.
+        digest: fingerprint of the submission.
+        notebook: SHA-256 of the notebook file; empty if it could not be read.
+        handed_in: the time in nbgrader's `timestamp.txt`; empty if it has none.
         slot: which of the class's sets of hidden inputs the student got.
         conditions: what its grades depend on.
-        exercises: one for each exercise, in the lesson's order.
-        repairs: what was repaired, a sentence each.
+        exercises: one result per exercise, in the lesson's order.
+        repairs: what was repaired, one sentence each.
         problem: why it could not be graded; empty otherwise.
-        remarks: for the instructor: the limits that were hit, the cells that ended their sandbox, and an invalid
-            submission time; one per line.
+        remarks: for the instructor, one per line: limits that were hit, cells that ended their sandbox, an invalid
+            submission time.
         seconds: wall-clock time that grading took.
-        files: for each file that was written ("autograded", "feedback") its SHA-256 and its size in bytes.
+        files: the SHA-256 and size in bytes of each file written ("autograded", "feedback").
         void: why this record no longer counts; empty while it does.
-        imports: what its own cells name of the library beside the lesson's cells, with a fingerprint of each.
-        by_hand: its written answers, and all that a person has given or written, where that was read with it: it is
-            recorded in nbgrader's tables alone.
-        adjustments: what the course has decided about its exercises, a sentence or two each, once that is in their
-            points.
-        decided: the same for the instructor, about everyone.
-        lateness: whether it met its deadline, where that was read with it: it follows from `course.toml`.
-        weight: how much the lesson counts in a student's total; by `course.toml`, as `lateness` is.
-        drop_lowest: how many of a student's lessons, the lowest, do not count in it.
-        is_withdrawn: whether the submission is gone from where it was handed in, where that was looked for.
+        imports: the library names that its cells use and the lesson's do not, with a fingerprint of each.
+        by_hand: its written answers, and all points and comments that people have given; these are stored in
+            nbgrader's tables only, and empty unless read with it.
+        adjustments: the course's decisions about its exercises, a sentence or two each, once the points include
+            them.
+        decided: the same in an instructor's words, for the whole class.
+        lateness: how late it is by `course.toml`, if read with it.
+        weight: the lesson's weight in a student's total, from `course.toml`.
+        drop_lowest: how many of a student's lowest lessons do not count in the total.
+        is_withdrawn: whether the submission has disappeared from the course's folder, if that was checked.
     """
 
     student: str
@@ -160,64 +160,62 @@ class Record:
 
     @property
     def level(self) -> str:
-        """The level of the sandboxes it was graded in, such as "L2"; empty where no sandbox was opened."""
+        """The level of the sandboxes it ran in, such as "L2"; empty if none was opened."""
         return max((one.level for one in self.exercises), default="")
 
     @property
     def points(self) -> float | None:
-        """The sum of the automatic points; None where no exercise has a score, 0 where there is none to have one."""
+        """The sum of the automatic points; None if no exercise has a score, 0 if there are no exercises."""
         scores = [one.points for one in self.exercises if one.points is not None]
         return sum(scores) if scores or not (self.exercises or self.problem) else None
 
     @property
     def max_points(self) -> float:
-        """The most that the exercises give."""
+        """The exercises' maximum points."""
         return sum(one.max_points for one in self.exercises)
 
     @property
     def earned(self) -> float | None:
-        """All points, automatic and by hand, as nbgrader adds them up; None where there are none of either kind."""
+        """All points, automatic and by hand, as nbgrader adds them up; None if there are neither."""
         if self.points is None and not any(cell.is_given for cell in self.by_hand):
             return None
         return (self.points or 0.0) + sum(cell.gained for cell in self.by_hand)
 
     @property
     def total(self) -> float | None:
-        """What was earned, less what is lost by being late; never below 0, as nbgrader's export has it."""
+        """The points earned minus the late penalty; never below 0, as in nbgrader's export."""
         return None if self.earned is None else max(0.0, self.earned - self.lateness.penalty)
 
     @property
     def most(self) -> float:
-        """The most that everything gives, written answers included."""
+        """The maximum points, written answers included."""
         return self.max_points + sum(cell.max_points for cell in self.by_hand if cell.written)
 
     @property
     def max_total(self) -> float:
-        """The most that everything gives, except exercises that could not be graded, and written answers that nobody
-        has read yet.
-        """
+        """The maximum points without exercises that could not be graded and written answers nobody has read yet."""
         graded = self.max_points - sum(one.max_points for one in self.ungraded)
         return graded + sum(cell.max_points for cell in self.by_hand if cell.written and not cell.is_open)
 
     @property
     def ungraded(self) -> tuple[ExerciseRecord, ...]:
-        """The exercises that could not be graded in a submission that was, and for which no person has given points."""
+        """The exercises of a graded submission that could not be graded, and that no person has given points for."""
         given = {cell.cell for cell in self.by_hand if cell.points is not None}
         graded = self.points is not None
         return tuple(one for one in self.exercises if graded and one.points is None and one.cell not in given)
 
     @property
     def waiting(self) -> tuple[HandGrade, ...]:
-        """The written answers that a person has to read; those of a submission that was graded."""
+        """The written answers that a person still has to read; empty if the submission was not graded."""
         return () if self.points is None else tuple(cell for cell in self.by_hand if cell.is_open)
 
     @property
     def changed(self) -> tuple[HandGrade, ...]:
-        """What has changed since a person read it and gave points, which count: a person has to read it again."""
+        """The cells that have changed since a person gave points: the points count, but a person has to look again."""
         return tuple(cell for cell in self.by_hand if cell.is_changed)
 
     def in_json(self) -> list[dict[str, Any]]:
-        """One JSON record for each exercise."""
+        """Return one JSON record per exercise."""
         return [
             {
                 "student": self.student,
@@ -248,22 +246,22 @@ class Record:
 
 @dataclass(frozen=True)
 class HandGrade:
-    """A cell whose points a person gives, or has changed, in nbgrader's tables.
+    """A cell whose points a person gives or has changed in formgrader.
 
     Attributes:
         cell: its grade_id.
-        written: whether it is graded by a person alone, as a written answer is, and not an exercise's.
-        automatic: the automatic score; None where there is none.
-        points: what a person has given in its place; None where nobody has.
-        extra_credit: what a person has added.
-        max_points: the most it can earn without that.
-        waits: whether nbgrader lists it for a person to look at.
-        comment: what a person has written to the student.
-        notebook: the notebook that it is in, where the lesson has several; else empty.
-        shared: what a person gave, and out of how much, where the cell has other points since and `points` is the same
-            share of these; None elsewhere.
-        is_changed: whether a person gave points for another text than the one that is there now, and has not looked at
-            this one. The points count.
+        written: whether only a person grades it: it is a written answer.
+        automatic: the automatic score, or None.
+        points: what a person gave instead, or None.
+        extra_credit: what a person added, or None.
+        max_points: the maximum without extra credit.
+        waits: whether formgrader lists it for a person to look at.
+        comment: what a person wrote to the student.
+        notebook: its notebook, if the lesson has several; else empty.
+        shared: what a person gave and out of how much, if the cell's maximum has changed since and `points` is
+            scaled to the new one; else None.
+        is_changed: whether a person gave points for an earlier text and has not seen the current one. The points
+            still count.
     """
 
     cell: str
@@ -280,27 +278,27 @@ class HandGrade:
 
     @property
     def is_open(self) -> bool:
-        """Whether it is a written answer that nobody has read yet."""
+        """Return whether it is a written answer that nobody has read yet."""
         return self.written and self.waits and self.points is None
 
     @property
     def is_settled(self) -> bool:
-        """Whether it is a written answer with points, and no person has to read it: it is empty, or adjusted."""
+        """Return whether it is a written answer that has points without a person: it is empty, or adjusted."""
         return self.written and self.automatic is not None and not self.waits
 
     @property
     def is_given(self) -> bool:
-        """Whether a person has given points."""
+        """Return whether a person has given points."""
         return self.points is not None or bool(self.extra_credit)
 
     @property
     def given(self) -> float:
-        """The points that a person has given, extra credit included."""
+        """The points that a person gave, extra credit included."""
         return (self.points or 0.0) + (self.extra_credit or 0.0)
 
     @property
     def gained(self) -> float:
-        """What it adds to the automatic points of the exercises, so that nbgrader's sum comes out."""
+        """What it adds to the exercises' automatic points, so that the sum agrees with nbgrader's."""
         automatic = self.automatic or 0.0
         score = automatic if self.points is None else self.points
         return score - (0.0 if self.written else automatic) + (self.extra_credit or 0.0)
@@ -308,7 +306,7 @@ class HandGrade:
 
 @dataclass(frozen=True)
 class Standing:
-    """How an exercise stands: what a regrade may change."""
+    """The part of an exercise's result that a regrade may change."""
 
     outcome: Outcome
     points: float | None
@@ -317,12 +315,12 @@ class Standing:
 
 @dataclass(frozen=True)
 class Change:
-    """What grading again changed in one exercise of one submission.
+    """A change that a regrade made to one exercise of a submission.
 
     Attributes:
         exercise: its id.
-        before: how it stood; None where it had not been graded.
-        after: how it stands now; None where the lesson no longer has it.
+        before: the earlier result; None if it had not been graded.
+        after: the new result; None if the lesson no longer has the exercise.
     """
 
     exercise: str

@@ -1,4 +1,4 @@
-"""Holds what a run of the grader leaves behind: the records of a class, and what has changed in them."""
+"""The result of a grading run: the records of a class, and what has changed in them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from course_lib.judging.observation import Outcome
 
 @dataclass(frozen=True)
 class Grading:
-    """What became of a submission that a run has graded.
+    """How a run graded one submission.
 
     Attributes:
-        why: why it was graded, or graded again; a sentence each.
-        changes: what differs from when it was last graded; empty if it never was.
-        first: whether it was graded for the first time.
+        why: the reasons why it was graded, or graded again, a sentence each.
+        changes: the differences from the last grading; empty if it was the first.
+        first: whether this was its first grading.
     """
 
     why: tuple[str, ...]
@@ -31,18 +31,17 @@ class ClassResult:
 
     Attributes:
         lesson: the lesson.
-        boxes: one line that says in what sandboxes the answers ran; empty where none did.
+        boxes: one line about the sandboxes that the answers ran in; empty if none did.
         submissions: their records, sorted by student.
         seconds: wall-clock time of the whole run.
-        gradings: for each student whose submission this run has graded, why and what changed; the others stand
-            as an earlier run has recorded them.
-        refused: the submissions that were passed over because their folder's name is not a student id; they are in no
-            gradebook.
-        pages: the students whose feedback page was written anew because a person has given points or a comment.
-        due_pages: those whose page was written anew because of a deadline or a late penalty alone.
-        replaced_pages: those whose page was written anew because it was missing, or not the one that was written.
-        stale_pages: those whose page could not be, because their notebook in autograded/ is not what was written.
-        notices: what else has happened or has not, a line each.
+        gradings: for each student that this run graded, why and what changed; the other records come from earlier
+            runs.
+        refused: the submissions skipped because their folder's name is not a student id; no gradebook has them.
+        pages: the students whose feedback page was rewritten because a person has given points or a comment.
+        due_pages: those whose page was rewritten only because of a deadline or a late penalty.
+        replaced_pages: those whose page was rewritten because it was missing or had been changed.
+        stale_pages: those whose page could not be rewritten, because their notebook in autograded/ has been changed.
+        notices: whatever else the reader should know, a line each.
     """
 
     lesson: str
@@ -59,7 +58,7 @@ class ClassResult:
 
     @property
     def left_ungraded(self) -> bool:
-        """Whether something that this run was to grade could not be graded."""
+        """Return whether this run left anything ungraded."""
         return any(
             result.outcome is Outcome.UNGRADED
             for one in self.submissions
@@ -68,9 +67,9 @@ class ClassResult:
         )
 
     def records(self) -> list[dict[str, Any]]:
-        """One JSON record for each student and exercise; `before` where a regrade has changed it.
+        """Return one JSON record per student and exercise, with `before` if a regrade has changed it.
 
-        Anyone passed over is among them, unreadable, under the name of the folder as it can be shown.
+        Skipped submissions are included as unreadable, under a printable form of their folder's name.
         """
         records = []
         for submission in (*self.submissions, *self.refused):

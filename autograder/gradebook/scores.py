@@ -1,4 +1,4 @@
-"""A submission in nbgrader's tables: its grades and comments, as `nbgrader autograde` would write them."""
+"""Writes a submission's grades and comments into nbgrader's tables, as `nbgrader autograde` would."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def save_grades(
 
     Args:
         session: the transaction.
-        lesson: its rows.
-        record: says whose it is, and when it was handed in. Where that is no time, nbgrader gets none: that of an
-            earlier submission is not this one's.
+        lesson: the lesson's rows.
+        record: the submission's record, for its student and time. If the time is invalid, nbgrader gets none: an
+            earlier submission's would be wrong.
         notebook: the graded notebook; None where there is none.
-        scores: points by grade_id. A cell that is missing, or None, has no score and needs a human.
-        problem: why there are no scores.
-        problems: why single exercises have none, by exercise.
-        answers: what the answers to checks say, as digests, by the grade_id of the check.
+        scores: points by grade_id. A cell that is missing or None has no score, and waits for a person.
+        problem: why there are no scores at all; empty otherwise.
+        problems: why single exercises have no score, by exercise.
+        answers: digests of the answers to checks, by the check's grade_id.
     """
     texts = {**answers, **_checksums(notebook)}
     session.execute(inserting(session, models.Student).values(id=record.student).on_conflict_do_nothing())
@@ -55,7 +55,7 @@ def save_grades(
 
 
 def _checksums(notebook: Mapping[str, Any] | None) -> dict[str, str]:
-    """What each answer of a graded notebook says, by grade_id, as nbgrader's checksum; a task is about all that a
+    """Return nbgrader's checksum of each answer in a graded notebook, by grade_id. A task's covers everything that the
     student has written.
     """
     if notebook is None:
@@ -105,7 +105,7 @@ def _write_grades(
 
 
 def read_grades(session: Session, lesson: LessonRows, submitted: str | None) -> dict[str, tuple[Any, Answer | None]]:
-    """The grades of a submitted notebook, by cell, each with what we know of its answer; nobody changes them now."""
+    """Return the grades of a submitted notebook with our rows about their answers, by cell, and lock them."""
     rows = session.execute(
         select(models.Grade, Answer)
         .outerjoin(Answer, Answer.grade_id == models.Grade.id)
@@ -116,7 +116,7 @@ def read_grades(session: Session, lesson: LessonRows, submitted: str | None) -> 
 
 
 def _given_for(grade: Any, answer: Answer | None, text: str) -> str:
-    """Which text a person has given points for: where they wait for nobody, the one that was there until now."""
+    """Return the checksum of the text that a person gave points for: the previous one, unless it waits for a person."""
     if answer is None or answer.checksum is None:  # nobody knows which that was
         return text
     is_given = grade.manual_score is not None or grade.extra_credit is not None
@@ -143,9 +143,9 @@ def _write_comments(
 
 
 def withhold_grades(session: Session, lesson: LessonRows, student: str, why: str) -> None:
-    """Take back the automatic scores of a submission, with the reason as its comments; nothing where it has none.
+    """Take back a submission's automatic scores, if it has any, with the reason as its comments.
 
-    Points given by hand count instead, and stay as they are.
+    Points given by hand stay, and count.
     """
     submitted = submitted_notebook(session, lesson.notebook, student)
     if submitted is None:

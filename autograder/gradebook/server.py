@@ -1,8 +1,8 @@
-"""A gradebook in PostgreSQL: several runs may have it at a time, each another lesson.
+"""A gradebook in PostgreSQL: several runs may use it at a time, each for another lesson.
 
-A run holds one connection, and writes through that alone. The lock on its lesson is the connection's: it ends with it,
-so that nothing is written without the lock. What two lessons share, such as the row of a student, is written by
-statements of which any number may run at once; what formgrader may change meanwhile is read `FOR UPDATE`.
+A run writes through a single connection, and the lock on its lesson belongs to that connection: if it ends, so does the
+lock, and nothing is written without it. Rows that lessons share, such as a student's, are written by statements that
+may run concurrently; rows that formgrader may change meanwhile are read `FOR UPDATE`.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ _BY_ONE_SUBMISSION = (DataError, IntegrityError)
 
 
 class GradebookServer(GradebookSession):
-    """A gradebook on a server, of which this run has one lesson, or all of it, as it is at one moment.
+    """A gradebook on a server; this run locks one lesson, or all of them.
 
     Attributes:
         server: its address.
-        lesson: the lesson; None where it has all of it.
+        lesson: the lesson that the run locks; None for all of them.
     """
 
     def __init__(self, server: Server, lesson: str | None) -> None:
-        """Nothing happens before it is entered.
+        """Only remember the address; entering connects.
 
         Args:
             server: its address; the database must exist.
-            lesson: what no other run may have at the same time; None for all lessons.
+            lesson: the lesson to lock; None for all of them.
         """
         super().__init__(str(server))
         self.server = server
@@ -79,7 +79,7 @@ class GradebookServer(GradebookSession):
         return "no copy was made: `pg_dump` makes one"
 
     def _lock(self, connection: Connection) -> None:
-        """Take the lock on the lesson, or on all of them, which ends with the connection; or say who has it."""
+        """Take the lock on the lesson, or on all of them, or say who has it. The lock ends with the connection."""
         connection.exec_driver_sql(f"SET lock_timeout = '{WAIT_SECONDS}s'")
         if self.lesson is None:
             self._try(connection, func.pg_try_advisory_lock, _ALL_LESSONS, "grading into")
@@ -95,12 +95,12 @@ class GradebookServer(GradebookSession):
             )
 
     def check(self) -> None:
-        """Refuse a database that cannot be used, or where nobody answers, or lets this user in."""
+        """Refuse a database that cannot be used, does not answer, or does not let this user in."""
         with self.telling(), _engine(self.server).begin() as connection:
             _check(self.server, connection)
 
     def is_new(self) -> bool:
-        """Whether its tables are not there yet."""
+        """Return whether its tables do not exist yet."""
         with self.telling(), _engine(self.server).connect() as connection:
             return not _there(connection)
 
@@ -115,7 +115,7 @@ class GradebookServer(GradebookSession):
 
     @contextlib.contextmanager
     def making(self) -> Iterator[Session]:
-        """Make its tables, in one transaction."""
+        """Create its tables in one transaction."""
         with self.begin() as session:
             migrations.one_at_a_time(session.connection())
             if not _there(session.connection()):  # another run may have made it while this one waited
@@ -124,7 +124,7 @@ class GradebookServer(GradebookSession):
 
     @contextlib.contextmanager
     def telling(self) -> Iterator[None]:
-        """A failure of PostgreSQL becomes a message of one line, unless it is one submission's."""
+        """Turn a PostgreSQL error into a one-line message, unless only one submission causes it."""
         try:
             yield
         except _BY_ONE_SUBMISSION:
@@ -141,7 +141,7 @@ _OWNER = text("""
 
 
 def _there(connection: Connection) -> list[str]:
-    """The tables that have the name of one of a gradebook's."""
+    """Return the existing tables that are named like a gradebook's."""
     ours = {*models.nbgrader_metadata().tables, *models.Base.metadata.tables}
     ours |= {"alembic_version", migrations.VERSION_TABLE}
     return sorted(ours.intersection(inspect(connection).get_table_names()))
@@ -186,7 +186,7 @@ _SETTINGS = text("""
 
 
 def _engine(server: Server) -> Engine:
-    """An engine that keeps no connection, and says on the server whose connections these are."""
+    """Return an engine that keeps no connection and shows our name on the server."""
     url = make_url(server.url).set(drivername="postgresql+psycopg")
     ours = {
         "application_name": f"process {os.getpid()} on {socket.gethostname()[:40]}",
@@ -205,19 +205,19 @@ def _engine(server: Server) -> Engine:
 def _without_nul(
     connection: object, cursor: object, statement: str, values: Any, context: object, many: bool
 ) -> tuple[str, Any]:
-    """Replace the one character that a file keeps and PostgreSQL does not; a student may have written it."""
+    """Replace NUL, which a student may have written: SQLite stores it, and PostgreSQL does not."""
     if isinstance(values, dict):
         return statement, {name: storable(value) for name, value in values.items()}
     return statement, [{name: storable(value) for name, value in row.items()} for row in values]
 
 
 def storable(value: Any) -> Any:
-    """The value as PostgreSQL keeps it."""
+    """Return the value as PostgreSQL stores it."""
     return value.replace("\0", "\ufffd") if isinstance(value, str) and "\0" in value else value
 
 
 def _number(lesson: str) -> int:
-    """The second half of the key of a lesson's lock, from 1 to 2^31 - 1."""
+    """Return the second half of a lesson's lock key, from 1 to 2^31 - 1."""
     return int.from_bytes(hashlib.sha256(lesson.encode()).digest()[:4]) % (2**31 - 1) + 1
 
 
@@ -248,7 +248,7 @@ _BY_TEXT = (
 
 
 def _in_words(server: Server, error: DBAPIError) -> str:
-    """One line for what PostgreSQL says, with the next step."""
+    """Say in one line what PostgreSQL reported, and what to do next."""
     code, said = getattr(error.orig, "sqlstate", None), str(error.orig)
     if code in _BY_CODE:
         return _cannot(server, _BY_CODE[code])

@@ -16,32 +16,32 @@ from autograder.gradebook import migrations
 
 
 class GradebookSession(ABC):
-    """nbgrader's database: to be looked at, or entered, and then one run's alone.
+    """nbgrader's database, to look at, or to enter for one run, which then has it to itself.
 
         with open_gradebook(course.gradebook, lesson) as book:
-            ...                             # if it is there, our tables in it are up to date
-            book.prepare()                  # make it where there is none
+            ...                             # our tables, if any, are now up to date
+            book.prepare()                  # create it if it does not exist
             with book.begin() as session:   # one transaction
                 ...
 
-    The process may fork between two transactions: the lock stays with the process that took it.
+    The process may fork between transactions: the lock stays with the process that took it.
 
     Attributes:
-        name: what its owner calls it.
-        notices: what its owner should know of what was done with it, a line each.
+        name: its address, in the instructor's words.
+        notices: what the instructor should know about upgrades, a line each.
     """
 
     def __init__(self, name: str) -> None:
-        """Nothing happens before it is entered."""
+        """Only remember the name; entering opens the gradebook."""
         self.name = name
         self.notices: list[str] = []
         self._resources = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
-        """Take the lock; check the gradebook if there is one, and bring our tables in it up to date.
+        """Take the lock; check an existing gradebook, and bring our tables in it up to date.
 
         Raises:
-            BadInput: another run has it, it cannot be used, or the disk is full; it is as it was.
+            BadInput: another run has it, it cannot be used, or the disk is full; it has not changed.
         """
         with contextlib.ExitStack() as resources:
             self._take(resources)
@@ -53,33 +53,33 @@ class GradebookSession(ABC):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Give the gradebook back."""
+        """Release the gradebook."""
         self._resources.close()
 
     @abstractmethod
     def _take(self, resources: contextlib.ExitStack) -> None:
-        """Take the lock, and check; what is put into `resources` is closed when the gradebook is given back."""
+        """Take the lock, and check the gradebook. Leaving it closes whatever is in `resources`."""
 
     @abstractmethod
     def check(self) -> None:
-        """Refuse a gradebook that cannot be used; one that is still to be made can be. Nothing is written.
+        """Refuse a gradebook that cannot be used; one that does not exist yet can. Write nothing.
 
         Raises:
-            BadInput: it may not be written, is damaged, or of another version of nbgrader or of Katze.
+            BadInput: it is not writable, damaged, or of another version of nbgrader or Katze.
         """
 
     @abstractmethod
     def is_new(self) -> bool:
-        """Whether it is still to be made."""
+        """Return whether it does not exist yet."""
 
     @contextlib.contextmanager
     def looking(self) -> Iterator[Session | None]:
-        """Read it, entered or not, even while another run writes it; None where it is still to be made.
+        """Yield a session for reading, entered or not, even while another run writes; None if it does not exist yet.
 
-        Tables of an earlier version are read as if they had been brought up to date.
+        Tables of an earlier version read as if they were up to date.
 
         Raises:
-            BadInput: it cannot be read, or is of another version.
+            BadInput: it cannot be read, or its version does not fit.
         """
         if self.is_new():
             yield None
@@ -89,11 +89,11 @@ class GradebookSession(ABC):
 
     @abstractmethod
     def _reading(self) -> contextlib.AbstractContextManager[Connection]:
-        """A connection through which nothing can be written, to tables of the latest version."""
+        """Return a read-only connection to tables of the latest version."""
 
     @abstractmethod
     def making(self) -> contextlib.AbstractContextManager[Session]:
-        """Make the gradebook where there is none, with what is written in this session: all of it, or nothing.
+        """Create the gradebook with whatever is written in this session: all of it, or nothing.
 
         Raises:
             BadInput: it cannot be written; there is still none.
@@ -101,24 +101,24 @@ class GradebookSession(ABC):
 
     @contextlib.contextmanager
     def begin(self) -> Iterator[Session]:
-        """One transaction; its failures become messages of one line."""
+        """Begin a transaction; database errors become one-line messages."""
         with self.telling(), Session(self._bind()) as session, session.begin():
             yield session
 
     @abstractmethod
     def _bind(self) -> Engine | Connection:
-        """What transactions of this run go through."""
+        """Return the engine or connection for this run's transactions."""
 
     @abstractmethod
     def _keep_copy(self) -> str:
-        """Copy the gradebook before its tables are changed; returns where it is as it was before, in words."""
+        """Copy the gradebook before its tables change; return a clause that says where the copy is."""
 
     @abstractmethod
     def telling(self) -> contextlib.AbstractContextManager[None]:
-        """A failure of the database becomes a message of one line."""
+        """Turn a database error into a one-line message."""
 
     def prepare(self) -> None:
-        """Make the gradebook where there is none.
+        """Create the gradebook if it does not exist.
 
         Raises:
             BadInput: it cannot be written; there is still none.
@@ -144,8 +144,8 @@ class GradebookSession(ABC):
 
 @contextlib.contextmanager
 def left_to_this_process(descriptor: int) -> Iterator[None]:
-    """Leave a lock, or the connection that has it, to this process alone: were it open in a fork as well, it would not
-    end with this process.
+    """Keep a lock's file descriptor, or its connection's, out of forks: a fork that had it open would keep the lock
+    alive after this process ends.
     """
     _own.add(descriptor)
     try:
@@ -158,7 +158,7 @@ _own: set[int] = set()
 
 
 def _let_go_in_child() -> None:
-    """Put nothing in their place, so that no child says good-bye to a server in its parent's name."""
+    """Replace these descriptors with /dev/null, so that no child closes its parent's connection to a server."""
     if _own:
         nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
         for descriptor in _own:

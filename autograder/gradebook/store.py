@@ -1,7 +1,7 @@
-"""Writing records into our tables, and reading them.
+"""Writes records into our tables, and reads them.
 
-What is written goes into a transaction that the caller has begun, together with nbgrader's own rows: a submission is
-recorded in both, or in neither.
+Everything is written in the caller's transaction, together with nbgrader's own rows: a submission is recorded in both
+or in neither.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ from course_lib.judging.observation import Outcome
 
 NO_ADJUSTMENTS: Adjustments = {}
 WAS_GRADED, WAS_SET_ASIDE, WAS_ADJUSTED = "graded", "set aside", "counted anew"
-"""What can happen to a grade."""
+"""The kinds of events in a grade's history."""
 
 _OF_A_RECORD = "digest notebook handed_in slot problem seconds void repairs remarks files imports".split()
 _NOT_OF_IT = ("cases", "adjustment", "counts")
 _OF_AN_EXERCISE = [field.name for field in fields(ExerciseRecord) if field.name not in _NOT_OF_IT]
 _OF_A_CASE = [field.name for field in fields(CaseRecord)]
-"""What has a column of its own name, and is stored there as it is."""
+"""Fields that are stored unchanged, in columns of the same name."""
 
 
 def begin_run(session: Session, run: Run) -> int:
-    """Write down that a run begins; returns its number."""
+    """Record that a run begins; return its number."""
     run.started = _now()
     session.add(run)
     session.flush()
@@ -60,7 +60,7 @@ def begin_run(session: Session, run: Run) -> int:
 
 
 def end_run(session: Session, run: int) -> None:
-    """Write down that a run has come to its end."""
+    """Record that a run has finished."""
     session.execute(update(Run).where(Run.id == run).values(finished=_now()))
 
 
@@ -72,15 +72,15 @@ def save(
     unchanged: Collection[str] = (),
     adjustments: Adjustments = NO_ADJUSTMENTS,
 ) -> tuple[Change, ...]:
-    """Write a record in place of the submission's earlier one, and what has changed into its history.
+    """Replace a submission's record, add the changes to its history, and return them.
 
     Args:
         session: the transaction.
-        run: the run that has graded it.
+        run: the run that graded it.
         record: the new record.
-        why: why it was graded, or graded again; a sentence each.
-        unchanged: exercises that were not judged anew: what is recorded of them stays as it is.
-        adjustments: what the course has decided: history and changes tell of points as they count.
+        why: the reasons why it was graded, or graded again, a sentence each.
+        unchanged: exercises that were not graded again: their records stay.
+        adjustments: the course's decisions; history and changes have the points with these applied.
     """
     earlier = records(session, record.lesson, record.student).get(record.student)
     submission = _save_submission(session, run, record)
@@ -95,7 +95,7 @@ def save(
 
 
 def changes_between(before: Record | None, after: Record) -> tuple[Change, ...]:
-    """What differs in how the exercises of a submission stand."""
+    """Return the exercises whose results differ between two records."""
     old = {} if before is None else {one.exercise: one.standing for one in before.exercises}
     new = {one.exercise: one.standing for one in after.exercises}
     return tuple(
@@ -106,7 +106,7 @@ def changes_between(before: Record | None, after: Record) -> tuple[Change, ...]:
 
 
 def set_aside(session: Session, run: int, lesson: str, students: Collection[str], why: str) -> None:
-    """Let the records of these students no longer count. What they say is kept until they are graded again."""
+    """Stop counting these students' records. Their contents stay until they are graded again."""
     for record in records(session, lesson).values():
         if record.student in students and not record.void:
             session.execute(update(Submission).where(*_of(lesson, record.student)).values(void=why))
@@ -114,7 +114,7 @@ def set_aside(session: Session, run: int, lesson: str, students: Collection[str]
 
 
 def _of(lesson: str, student: str | None) -> list[ColumnElement[bool]]:
-    """Which rows of `Submission` are those of a lesson, or of one student in it."""
+    """Return the SQL conditions for a lesson's submissions, or one student's."""
     return [Submission.lesson == lesson, *([] if student is None else [Submission.student == student])]
 
 
@@ -176,17 +176,17 @@ def add_event(
     max_points: float,
     changes: Iterable[Change] = (),
 ) -> None:
-    """Write something that has happened to a submission's grade into its history.
+    """Add an event to the history of a submission's grade.
 
     Args:
         session: the transaction.
-        run: in which it has happened.
-        record: the submission, as it counts from then on.
-        kind: what: `WAS_GRADED` and the like.
+        run: the run in which it happened.
+        record: the submission's record from then on.
+        kind: `WAS_GRADED` and the like.
         why: the reasons.
-        points: what it has now; None where it has none, or none any more.
-        max_points: the most that it can have.
-        changes: what is different in its exercises.
+        points: the points from then on, or None.
+        max_points: the maximum.
+        changes: the exercises that changed.
     """
     event = Event(
         lesson=record.lesson,
@@ -216,7 +216,7 @@ def _columns(when: str, standing: Standing | None) -> dict[str, object]:
 
 
 def records(session: Session, lesson: str, student: str | None = None) -> dict[str, Record]:
-    """The records of a lesson, or of one student in it, by student; without their cases."""
+    """Return a lesson's records, or one student's, by student, without their cases."""
     which = _of(lesson, student)
     found = session.scalars(select(Submission).where(*which).order_by(Submission.student)).all()
     if not found:
@@ -243,27 +243,27 @@ def records(session: Session, lesson: str, student: str | None = None) -> dict[s
 
 
 def _immutable(value: Any) -> Any:
-    """Plain data with tuples in place of lists."""
+    """Return plain data with tuples in place of lists."""
     if isinstance(value, dict):
         return {name: _immutable(one) for name, one in value.items()}
     return tuple(value) if isinstance(value, list) else value
 
 
 def counted(session: Session, lesson: str, student: str | None = None) -> dict[str, Record]:
-    """The same as they count, by the adjustments that are in the scores."""
+    """Return the same records with the adjustments applied that the scores include."""
     adjustments = read_adjustments(session, lesson)
     return {name: adjusted(record, adjustments) for name, record in records(session, lesson, student).items()}
 
 
 def read_adjustments(session: Session, lesson: str) -> dict[str, Adjustment]:
-    """The adjustments that are in the scores of a lesson."""
+    """Return the adjustments that a lesson's scores include."""
     row = models.Adjustment
     rows = session.scalars(select(row).where(row.lesson == lesson).order_by(row.exercise))
     return {one.exercise: Adjustment(**_immutable(one.ruling)) for one in rows}
 
 
 def write_adjustments(session: Session, lesson: str, adjustments: Adjustments) -> None:
-    """Write down which adjustments are in the scores of a lesson from now on."""
+    """Record the adjustments that a lesson's scores include from now on."""
     session.execute(delete(models.Adjustment).where(models.Adjustment.lesson == lesson))
     session.add_all(
         models.Adjustment(lesson=lesson, exercise=name, ruling=vars(one)) for name, one in adjustments.items()
@@ -271,12 +271,12 @@ def write_adjustments(session: Session, lesson: str, adjustments: Adjustments) -
 
 
 def read_frozen(session: Session) -> dict[str, str]:
-    """The frozen lessons, each with the time since when."""
+    """Return the frozen lessons with the times they were frozen."""
     return {row.lesson: row.since for row in session.scalars(select(Frozen).order_by(Frozen.lesson))}
 
 
 def cases(session: Session, lesson: str, student: str) -> dict[str, tuple[CaseRecord, ...]]:
-    """The cases of a submission, by exercise."""
+    """Return the cases of a submission, by exercise."""
     found: dict[str, list[CaseRecord]] = {}
     for exercise, *own in session.execute(
         select(Case.exercise, *(getattr(Case, name) for name in _OF_A_CASE))
@@ -290,12 +290,12 @@ def cases(session: Session, lesson: str, student: str) -> dict[str, tuple[CaseRe
 
 
 def runs(session: Session) -> dict[int, dict[str, Any]]:
-    """All runs of the grader, by their numbers."""
+    """Return all grading runs, by number."""
     return {row.id: dict(row._mapping) for row in session.execute(select(*Run.__table__.c))}
 
 
 def graded_by(session: Session, lesson: str, student: str) -> tuple[str, int, dict[str, int]]:
-    """When the submission that counts was graded, by which run, and which run has judged each exercise."""
+    """Return when the current submission was graded, by which run, and which run graded each exercise."""
     which = select(Submission.id, Submission.graded, Submission.run).where(*_of(lesson, student))
     submission = session.execute(which).one()
     judged = select(Exercise.exercise, Exercise.run).where(Exercise.submission == submission.id)
@@ -303,17 +303,17 @@ def graded_by(session: Session, lesson: str, student: str) -> tuple[str, int, di
 
 
 def graded_lessons(session: Session) -> list[str]:
-    """The lessons of which anything has been graded, in order."""
+    """Return the lessons that have grades, in order."""
     return list(session.scalars(select(Submission.lesson).distinct().order_by(Submission.lesson)))
 
 
 def known_students(session: Session) -> set[str]:
-    """The students that nbgrader knows."""
+    """Return the students that nbgrader knows."""
     return set(session.scalars(select(models.Student.id)))
 
 
 def history(session: Session, lesson: str, student: str) -> list[tuple[dict[str, Any], list[Change]]]:
-    """Everything that has happened to a submission's grade, in order, each with what it changed."""
+    """Return the history of a submission's grade: each event with its changes, in order."""
     of_it = select(*Event.__table__.c).where(Event.lesson == lesson, Event.student == student).order_by(Event.id)
     found = []
     for event in session.execute(of_it).all():
@@ -337,9 +337,9 @@ def _standing(outcome: Outcome | None, points: float | None, misconception: str 
 
 
 def by_hand(session: Session, lesson: str, student: str | None = None) -> dict[str, tuple[HandGrade, ...]]:
-    """What people have given and written in formgrader, and what waits for them, by student; or for one student only.
+    """Return what people have given and written in formgrader, and what waits for them, by student; optionally for one.
 
-    Cells of exercises that nobody has touched are left out; written answers are all there.
+    Written answers are all included, an exercise's cell only if somebody has touched it.
     """
     cell, grade, comment = models.BaseCell, models.Grade, models.Comment
     with_points, task, beside = models.GradeCell.__table__, models.TaskCell.__table__, aliased(cell)
@@ -401,8 +401,8 @@ def by_hand(session: Session, lesson: str, student: str | None = None) -> dict[s
 
 
 def pages(session: Session, lesson: str) -> dict[str, Row[str, str, str]]:
-    """The feedback pages of all students whose grade counts, by student: which state of what was given by hand each
-    shows (`by_hand`), and when its submission was graded (`graded`); it may have been written anew since.
+    """Return the feedback pages of all students whose grade counts, by student: which points by hand each page shows
+    (`by_hand`, a digest), and when the submission was graded (`graded`). The page may have been rewritten since.
     """
     columns = select(Submission.student, Submission.by_hand, Submission.graded)
     found = session.execute(columns.where(Submission.lesson == lesson, Submission.void == ""))
@@ -410,18 +410,18 @@ def pages(session: Session, lesson: str) -> dict[str, Row[str, str, str]]:
 
 
 def save_page(session: Session, record: Record, by_hand: str) -> None:
-    """Write down that a feedback page was written anew, with what was given by hand."""
+    """Record that a feedback page was rewritten with these points by hand."""
     where = _of(record.lesson, record.student)
     session.execute(update(Submission).where(*where).values(files=record.files, by_hand=by_hand))
 
 
 def overwritten(session: Session, lesson: str, counted: Mapping[str, Record]) -> set[str]:
-    """The students of a lesson whose automatic scores in nbgrader's tables are not those that follow from our records.
+    """Return the students whose automatic scores in nbgrader's tables do not match our records.
 
     Args:
         session: the transaction.
         lesson: the lesson, or an assignment of several notebooks.
-        counted: the records by student, as they count.
+        counted: the records by student, with adjustments applied.
     """
     columns = (models.SubmittedAssignment.student_id, models.Notebook.name, models.BaseCell.name)
     rows = session.execute(

@@ -1,13 +1,12 @@
-"""Writes nbgrader's gradebook; nothing else does.
+"""The only writer of nbgrader's gradebook.
 
 Scores go into nbgrader's own tables, as `nbgrader autograde` would write them, so that formgrader,
-`generate_feedback` and `export` find them. One process holds the gradebook while it grades, or a lesson of one
-on a server; each submission is one transaction, its record included: an interruption leaves whole submissions
-only.
+`generate_feedback` and `export` find them. While it grades, one process locks the gradebook, or one lesson of it on a
+server. Each submission, its record included, is one transaction, so an interruption leaves whole submissions only.
 
-How nbgrader says "could not be graded": it knows no such thing. A grade without a score counts as zero in its
-sums. Here such a grade has no `auto_score` and `needs_manual_grade` set, with the reason as the comment of the
-answer, so that formgrader lists it as work to do; a zero that was earned has `auto_score` 0 and no such flag.
+nbgrader has no way to say "could not be graded", and its sums count a grade without a score as zero. So such a grade
+gets no `auto_score`, `needs_manual_grade`, and the reason as the answer's comment: formgrader then lists it as work to
+do. An earned zero has `auto_score` 0 and no such flag.
 """
 
 from __future__ import annotations
@@ -31,18 +30,18 @@ DEFAULT_COURSE = "default_course"
 
 
 class GradebookWriter:
-    """A lesson of a gradebook, to be graded into. The process may fork between any two calls."""
+    """Writes the grades of one lesson. The process may fork between any two calls."""
 
     def __init__(self, book: GradebookSession, lesson: str, course_id: str = "") -> None:
-        """Make the gradebook where there is none.
+        """Create the gradebook if it does not exist.
 
         Args:
-            book: the gradebook, entered.
+            book: the gradebook, already entered.
             lesson: nbgrader's assignment and notebook in one.
-            course_id: nbgrader's name for the course; empty where it has none.
+            course_id: nbgrader's name for the course; empty if it has none.
 
         Raises:
-            BadInput: it cannot be written; nothing has been.
+            BadInput: it cannot be written; nothing was.
         """
         self._book = book
         self._lesson = lesson
@@ -55,19 +54,18 @@ class GradebookWriter:
     def ensure_assignment(
         self, notebook: Mapping[str, Any], adjustments: Adjustments = store.NO_ADJUSTMENTS
     ) -> list[str]:
-        """Make nbgrader know the lesson: its assignment, its notebook, and every cell that has a part in grading.
+        """Bring the lesson in nbgrader's tables up to date: assignment, notebook, and every cell that matters for
+        grading.
 
-        What `nbgrader generate_assignment` has written stays, with the hidden tests that only it knows. Points and
-        texts that have changed are brought up to date.
+        What `nbgrader generate_assignment` wrote stays, hidden tests included; changed points and texts are updated.
 
         Args:
             notebook: its release, in nbformat 4.5.
-            adjustments: what the course has decided about its exercises; they are in the scores that are written from
-                now on, and in those of before after `apply_adjustments`.
+            adjustments: the course's decisions about its exercises. Scores written from now on include them; call
+                `apply_adjustments` for earlier scores.
 
         Returns:
-            What has become of points given by hand for cells that have gone, come back or have other points, a line
-            for each.
+            What happened to points given by hand for cells that went, came back or changed their points, a line each.
         """
         with self._book.begin() as session:
             self._rows, moved = save_lesson(session, self._course_id, self._lesson, notebook, adjustments)
@@ -75,24 +73,24 @@ class GradebookWriter:
         return moved
 
     def apply_adjustments(self, run: int) -> list[str]:
-        """Bring the scores that are there up to the adjustments of `ensure_assignment`; nothing is judged for it.
+        """Apply the adjustments of `ensure_assignment` to the existing scores, without grading anything.
 
         Returns:
-            What has changed, a line for each exercise.
+            The changes, a line per exercise.
         """
         with self._book.begin() as session:
             return recount(session, self._rows, run, self._lesson, self._adjustments)
 
     def set_aside(self, run: int, students: Collection[str], why: str) -> None:
-        """Let the grades of these students no longer count, until they are graded again.
+        """Stop counting these students' grades until they are graded again.
 
-        In nbgrader's tables they lose their automatic scores and wait for a human; points given by hand stay. So
-        whatever happens to the run that grades them again, no earlier grade is taken for one of its own.
+        In nbgrader's tables they lose their automatic scores and wait for a person; points given by hand stay. So even
+        if the run that grades them again fails, no earlier grade passes for a new one.
 
         Args:
             run: the run that is about to grade them again.
-            students: their ids; one without a grade is passed over.
-            why: the reason, for their comments and their history.
+            students: their ids; those without a grade are skipped.
+            why: the reason, for their comments and history.
         """
         with self._book.begin() as session:
             store.set_aside(session, run, self._lesson, students, why)
@@ -107,20 +105,20 @@ class GradebookWriter:
         why: Iterable[str] = (),
         unchanged: Collection[str] = (),
     ) -> tuple[Change, ...]:
-        """Write one graded submission; writing it again replaces its automatic scores.
+        """Write one graded submission, replacing earlier automatic scores.
 
-        Points given by hand stay. A grade with such points is marked for review only where something has changed
-        under them: the automatic score, or the text that they were given for. An untouched written answer scores 0.
+        Points given by hand stay. Such a grade is marked for review only if its automatic score or its text has
+        changed. An untouched written answer scores 0.
 
         Args:
             run: the number of the run.
-            record: what came of it. Why an exercise, or all of it, is ungraded becomes the comment on the answer.
+            record: the result. The reason why an exercise, or all of it, is ungraded becomes the answer's comment.
             notebook: the graded notebook; None where there is none.
-            why: why it was graded, or graded again.
-            unchanged: exercises that were not judged anew.
+            why: the reasons why it was graded, or graded again.
+            unchanged: exercises that were not graded again.
 
         Returns:
-            What has changed since it was last recorded.
+            The changes since it was last recorded.
 
         Raises:
             ValueError: a score is not between 0 and the cell's points, or its cell is unknown.

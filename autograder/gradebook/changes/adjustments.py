@@ -1,7 +1,7 @@
 """Applies what a course decides about an exercise after the fact: dropped, full credit, accepted, and so on.
 
-What an answer was judged to be stays recorded as it is. An adjustment says what of it counts, so that it can be changed
-or taken back by arithmetic alone; nothing is run for it.
+The recorded verdict never changes. An adjustment only says how it counts, so applying, changing or undoing one is
+arithmetic: nothing is graded again.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from course_lib.judging.observation import Outcome
 
 @dataclass(frozen=True)
 class Adjustment:
-    """What a course has decided about one exercise.
+    """A course's decision about one exercise.
 
     Attributes:
-        drop: it counts for nobody.
-        full_credit: everyone whose submission could be graded has all its points.
-        extra_credit: its points count, and are not among those that can be had.
-        never_lower: a submission that is graded again keeps what it had.
-        accept: digests of answers that have all its points, sorted.
-        tolerance: how near to the reference an answer must be, in words; it is in what was judged already.
+        drop: whether it counts for nobody.
+        full_credit: whether everyone whose submission could be graded gets all its points.
+        extra_credit: whether its points count without being part of the maximum.
+        never_lower: whether a submission that is graded again keeps at least the points that it had.
+        accept: sorted digests of answers that get all its points.
+        tolerance: how close to the reference an answer must be, in words; the verdict already includes it.
     """
 
     drop: bool = False
@@ -36,11 +36,11 @@ class Adjustment:
 
     @property
     def counts_in_all(self) -> bool:
-        """Whether its points are among those that can be had."""
+        """Return whether its points are part of the maximum."""
         return not (self.drop or self.extra_credit)
 
     def in_words(self) -> str:
-        """The adjustment for an instructor: "dropped", "extra credit, never lower"."""
+        """Return the adjustment in an instructor's words: "dropped", "extra credit, never lower"."""
         words = {
             "dropped": self.drop,
             "full credit for everyone": self.full_credit,
@@ -52,7 +52,7 @@ class Adjustment:
         return ", ".join(word for word, holds in words.items() if holds) or "as judged"
 
     def of_everyone(self) -> Iterator[str]:
-        """What every student reads about it, a sentence each."""
+        """Yield the sentences that every student reads about it."""
         if self.drop:
             yield "This exercise was dropped: it counts for nobody."
         if self.full_credit:
@@ -68,7 +68,7 @@ Adjustments = Mapping[str, Adjustment]
 
 
 def adjusted(record: Record, adjustments: Adjustments) -> Record:
-    """A record as it counts; one without any score stays without."""
+    """Return the record with the adjustments applied; a record without any score stays without one."""
     if not adjustments:
         return record
     graded = record.points is not None

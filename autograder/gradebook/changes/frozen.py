@@ -10,7 +10,7 @@ from autograder.gradebook.session import GradebookSession
 
 
 def freeze(book: GradebookSession, lesson: str) -> bool:
-    """Freeze a lesson; whether anything of it has been graded, without which there is nothing to freeze."""
+    """Freeze a lesson; return False, and freeze nothing, if none of it has been graded."""
     if book.is_new():
         return False
     with book.begin() as session:
@@ -22,7 +22,7 @@ def freeze(book: GradebookSession, lesson: str) -> bool:
 
 
 def thaw(book: GradebookSession, lesson: str) -> bool:
-    """Thaw a lesson; whether it was frozen."""
+    """Thaw a lesson; return whether it was frozen."""
     if book.is_new():
         return False
     with book.begin() as session:

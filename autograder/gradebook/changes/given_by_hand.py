@@ -1,7 +1,7 @@
 """Keeps the points that people give in formgrader, while cells come and go and their points change.
 
-It is nobody's but theirs: it is never lost with a cell, and never worth less because the cell is worth more. Where the
-text that it was given for has changed, it counts, and waits for them again.
+These points are never lost when a cell goes, and never shrink because the cell is worth more. If the text they were
+given for changes, they still count, but the cell waits for a person again.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ from autograder.gradebook.models import Answer, Kept, Share, new_id, submitted_n
 
 
 def remember_read_texts(session: Session, *which: ColumnElement[bool]) -> None:
-    """Write down, where a person has given points and nothing has changed since, which text they were given for."""
+    """Record which text points were given for, wherever a person gave some and nothing has changed since."""
     grade = models.Grade
     read = select(grade.id).where(*which, is_given(), grade.needs_manual_grade.is_(False))
     session.execute(update(Answer).where(Answer.grade_id.in_(read)).values(given_for=Answer.checksum))
 
 
 def is_given() -> ColumnElement[bool]:
-    """Whether a person has given points for a grade of nbgrader's."""
+    """Return the SQL condition that a person has given points for one of nbgrader's grades."""
     return or_(models.Grade.manual_score.is_not(None), models.Grade.extra_credit.is_not(None))
 
 
 def keep(session: Session, lesson: str, row_id: str, cell: str, worth: float, with_comments: bool = False) -> int:
-    """Put aside what was given for a cell, so that it does not count; returns how many students' that was.
+    """Put aside what was given for a cell, so that it does not count; return how many students had some.
 
     Args:
         session: the transaction.
         lesson: the lesson.
-        row_id: the cell's row in nbgrader's tables; a written answer has two, which are put aside one after the other.
+        row_id: the cell's row in nbgrader's tables; a written answer has two, so call this once for each.
         cell: its grade_id.
-        worth: the points that it was given out of.
-        with_comments: whether the cell goes, and comments with it.
+        worth: the cell's maximum when it was given.
+        with_comments: whether to put aside the comments too, because the cell is going.
     """
     remember_read_texts(session, models.Grade.cell_id == row_id)
     found: dict[str, Kept] = {}
@@ -63,19 +63,19 @@ def _kept(session: Session, lesson: str, cell: str, student: str, worth: float) 
 
 
 def _with_student(model: Any) -> Select[Any]:
-    """Rows of nbgrader's that belong to a submitted notebook, each with the student whose it is."""
+    """Select nbgrader's rows of this model with the student whose submitted notebook each belongs to."""
     submission = models.SubmittedAssignment
     return select(model, submission.student_id).join(model.notebook).join(models.SubmittedNotebook.assignment)
 
 
 def restore(session: Session, lesson: str, notebook: str, counting: Mapping[str, float]) -> dict[str, int]:
-    """Bring back what was kept for cells that count again; returns how many students' that was, by cell.
+    """Bring back what was kept for cells that count again; return how many students had some, by cell.
 
     Args:
         session: the transaction.
         lesson: the lesson.
         notebook: its notebook's row.
-        counting: the cells that count, with the points that they give.
+        counting: the cells that count, with their maximum points.
     """
     restored: dict[str, int] = {}
     for kept in session.scalars(select(Kept).where(Kept.lesson == lesson, Kept.cell.in_(list(counting)))).all():
@@ -95,7 +95,7 @@ def restore(session: Session, lesson: str, notebook: str, counting: Mapping[str,
 
 
 def _restore_points(session: Session, kept: Kept, cell: str, submitted: str) -> Any:
-    """Give a student's points back, unless a person has given others since; returns the grade."""
+    """Restore a student's points, unless a person has given others since; return the grade."""
     which = select(models.Grade).filter_by(cell_id=cell, notebook_id=submitted)
     grade = session.scalar(which.with_for_update(of=models.Grade))
     if grade is None:
@@ -109,7 +109,7 @@ def _restore_points(session: Session, kept: Kept, cell: str, submitted: str) -> 
 
 
 def share_out_cell(session: Session, cell: str, before: float, now: float) -> int:
-    """Let the points that were given for a cell count in the same share of what it gives now; returns how many."""
+    """Scale the points given for a cell to its new maximum; return how many grades changed."""
     if before == now:
         return 0
     grades = select(models.Grade).where(models.Grade.cell_id == cell, models.Grade.manual_score.is_not(None))
@@ -117,8 +117,8 @@ def share_out_cell(session: Session, cell: str, before: float, now: float) -> in
 
 
 def _share_out(session: Session, grade: Any, before: float, now: float) -> bool:
-    """The same for one grade. It is counted from what the person gave, so that points that change and change back
-    leave no trace.
+    """Scale one grade. Start from what the person gave, so that a maximum that changes and changes back leaves no
+    trace.
     """
     score, share = grade.manual_score, session.get(Share, grade.id)
     if score is None or before == now:

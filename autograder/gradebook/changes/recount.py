@@ -1,4 +1,4 @@
-"""Counts a lesson's scores in nbgrader's tables anew, where the course has decided something else."""
+"""Recounts a lesson's scores in nbgrader's tables after the course has changed its adjustments."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def recount(session: Session, rows: LessonRows, run: int, lesson: str, adjustmen
 
 
 def written_scores(rows: LessonRows) -> dict[str, float]:
-    """The scores that written answers have by an adjustment, before a person has read them."""
+    """Return the scores that an adjustment gives to written answers before a person has read them."""
     written = {cell.name: cell.decided for cell in rows.grades.values() if cell.solution or cell.task}
     return {name: score for name, score in written.items() if score is not None}
 
 
 def _rescore(grade: Any, answer: Answer | None, cell: GradedCell, counted: Record) -> None:
-    """Write the automatic score of one cell of a submission, as it counts."""
+    """Write the automatic score of one cell of a submission, with the adjustment applied."""
     by_exercise = {one.cell: one.points for one in counted.exercises}
     if cell.name in by_exercise:
         score = by_exercise[cell.name]

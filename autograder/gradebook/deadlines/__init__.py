@@ -1,1 +1,1 @@
-"""Deadlines: how late a submission is, what that costs, and what nbgrader's tables hold of it."""
+"""Deadlines: how late a submission is, what that costs, and what nbgrader's tables say about it."""

@@ -24,19 +24,19 @@ Plugin = Callable[[str, float, float], float]
 
 @dataclass(frozen=True)
 class Lateness:
-    """Whether a submission met its deadline, and what being late costs.
+    """A submission and its deadline: how late it is, and what that costs.
 
     Attributes:
-        due: when it was due, an extension included; None where nothing is set.
-        handed_in: when it was handed in, on the due date's clock; None where that is unknown.
-        extended: whether the due date is the student's own.
-        grace: how long after the due date it would not have been late.
-        seconds: how long after the due date it was handed in; 0 where it was in time, or that is unknown.
-        penalty: the points that are lost.
-        rule: what decides on the penalty, in words that follow a colon; empty where there are none.
-        is_written: whether nbgrader's tables have it, as `katze grade` does.
-        is_kept: whether it stays what was written, though other terms are set by now: the lesson is frozen.
-        marked_late: whether the platform that it came from calls it late; None where it does not say.
+        due: the due date, extension included; None where none is set.
+        handed_in: when it was handed in, in the due date's time zone; None if unknown.
+        extended: whether the student has a due date of their own.
+        grace: how long after the due date a submission still counts as in time.
+        seconds: how long after the due date it was handed in; 0 if it was in time, or if that is unknown.
+        penalty: the points lost.
+        rule: the rule behind the penalty, worded to follow a colon; may be empty.
+        is_written: whether `katze grade` has written it into nbgrader's tables.
+        is_kept: whether a frozen lesson keeps the written terms although `course.toml` now has others.
+        marked_late: whether the platform called it late; None if it does not say.
     """
 
     due: datetime | None = None
@@ -52,12 +52,12 @@ class Lateness:
 
     @property
     def is_late(self) -> bool:
-        """Whether it was handed in after the due date, and after the grace."""
+        """Return whether it was handed in after the due date and its grace period."""
         return self.seconds > self.grace.total_seconds()
 
     @property
     def is_unknown(self) -> bool:
-        """Whether it was due, but it is unknown when it was handed in: it counts as in time."""
+        """Return whether it had a due date but no known submission time; it then counts as in time."""
         return self.due is not None and self.handed_in is None and self.marked_late is not False
 
 
@@ -67,15 +67,15 @@ NOTHING_DUE = Lateness()
 def lateness_of(
     terms: LessonTerms, student: str, handed_in: datetime | None, points: float | None, most: float, plugin: Plugin
 ) -> Lateness:
-    """Whether a submission met its deadline, by a course's own terms, and what being late costs.
+    """Compute how late a submission is by the course's terms, and what that costs.
 
     Args:
-        terms: the lesson's.
-        student: whose it is.
-        handed_in: when, in UTC and without a zone, as nbgrader keeps it.
-        points: all that it has earned; None where it has no score, which costs nothing.
-        most: the lesson's points.
-        plugin: nbgrader's, for the policy of that name.
+        terms: the lesson's terms.
+        student: the student's id.
+        handed_in: the time, in UTC and without a zone, as nbgrader keeps it.
+        points: all points earned; None without a score, and then nothing is lost.
+        most: the lesson's maximum points.
+        plugin: nbgrader's plugin, for the policy of that name.
     """
     due = terms.due_for(student)
     if due is None:

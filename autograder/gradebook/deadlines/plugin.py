@@ -20,12 +20,13 @@ _SECTIONS = ("AssignLatePenalties", "LateSubmissionPlugin")
 
 
 def plugin_of(course: Course) -> Plugin:
-    """What nbgrader would take off a late submission; nothing where the course does not say.
+    """Return a function that says what nbgrader would take off a late submission: nothing, unless the course
+    configures it.
 
-    The plugin is the course's own code, and runs here. It is loaded when it is first asked.
+    The plugin is the course's own code, and runs in this process. It is loaded on first use.
 
     Raises:
-        BadInput: when it is called: it cannot be loaded, fails, or does not answer with points.
+        BadInput: on use: the plugin cannot be loaded, fails, or does not return points.
     """
     if not any(section in course.config for section in _SECTIONS):
         return lambda student, points, seconds: 0.0

@@ -1,9 +1,9 @@
-"""Deadlines and late penalties in nbgrader's tables, and what `course.toml` makes of them.
+"""Keeps deadlines and late penalties in nbgrader's tables in step with `course.toml`.
 
 nbgrader has a due date for each assignment, an extension for each submission, and a penalty for each submitted
 notebook; its formgrader and its export read them there. Where `course.toml` sets a due date, `write_terms` brings all
-three up to date; what it has written is remembered, so that it can be taken back. Where it sets none, what nbgrader's
-own autograde or formgrader has written stays. In a frozen lesson, nothing changes.
+three up to date, and remembers what it wrote, so that it can take it back. Where `course.toml` sets none, anything that
+nbgrader's own autograde or formgrader wrote stays. In a frozen lesson, nothing changes.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ _ALL = ""
 
 
 def with_lateness(course: Course, session: Session, lesson: str, records: Iterable[Record]) -> list[Record]:
-    """These records of a lesson, with how each stands to its deadline, and how the lesson counts in the total, as
-    things are now. Nothing is written.
+    """Return these records with their lateness, and with the lesson's weight in the total, by the current
+    `course.toml`. Nothing is written.
 
     Args:
-        course: whose `course.toml` counts.
-        session: of its gradebook.
+        course: the course.
+        session: of the course's gradebook.
         lesson: the lesson.
-        records: with what was given by hand, since a penalty may depend on it.
+        records: including the points given by hand, since a penalty may depend on them.
 
     Raises:
         BadInput: nbgrader's plugin for late penalties cannot be used.
@@ -78,19 +78,19 @@ def with_lateness(course: Course, session: Session, lesson: str, records: Iterab
 
 
 def _marks(course: Course, lesson: str) -> dict[str, bool | None]:
-    """Whom the platform calls late, or in time, as far as what was collected is on record."""
+    """Return whom the platform called late (True) or in time (False), as far as collecting recorded it."""
     with contextlib.suppress(BadInput):  # those who need a damaged record report it
         return {student: one.late for student, one in read_collected(course, lesson).items()}
     return {}
 
 
 def _handed_in(terms: LessonTerms, student: str, submission: Any) -> datetime | None:
-    """When a student handed in, in UTC and without a zone: as `course.toml` has it, else as the submission says."""
+    """Return when a student handed in, in UTC and without a zone: from `course.toml`, else from the submission."""
     return utc(terms.handed_in[student]) if student in terms.handed_in else submission.timestamp
 
 
 def _as_it_stands(submission: Any, before: Terms | None, record: Record) -> Lateness:
-    """What nbgrader's tables say; on our own due date's clock, where they have that date."""
+    """Return the lateness that nbgrader's tables hold, in our due date's time zone if they have that date."""
     due = submission.assignment.duedate and submission.duedate.replace(tzinfo=UTC)
     if due and before is not None and datetime.fromisoformat(before.due) == due:
         due = datetime.fromisoformat(before.due)
@@ -115,7 +115,7 @@ def _is_written(terms: LessonTerms, penalty: float, submission: Any, before: Ter
 
 
 def _submissions(session: Session, lesson: str) -> dict[str, Any]:
-    """nbgrader's rows of the submissions to a lesson, by student."""
+    """Return nbgrader's rows of the submissions to a lesson, by student."""
     submission, notebook = models.SubmittedAssignment, models.SubmittedNotebook
     rows = session.scalars(
         select(submission)
@@ -130,19 +130,19 @@ def _submissions(session: Session, lesson: str) -> dict[str, Any]:
 
 
 def _penalty(submission: Any) -> float:
-    """What nbgrader takes off, in all its notebooks."""
+    """Return what nbgrader takes off in all notebooks of a submission."""
     return sum((page.late_submission_penalty or 0.0 for page in submission.notebooks), 0.0)
 
 
 def _written(session: Session, lesson: str) -> dict[str, Terms]:
-    """What was last written for each student: when it is due, as `course.toml` says it, and the penalty."""
+    """Return what was last written for each student: the due date as `course.toml` had it, and the penalty."""
     return {row.student: row for row in session.scalars(select(Terms).where(Terms.lesson == lesson))}
 
 
 def is_due_date_written(course: Course, session: Session, lesson: str) -> bool:
-    """Whether nbgrader's tables have the due date that `course.toml` sets for a lesson, or none of ours.
+    """Return whether nbgrader's tables have the due date that `course.toml` sets, or none of ours if it sets none.
 
-    In a lesson that is frozen, whatever they have is right.
+    For a frozen lesson, always True.
     """
     if lesson in read_frozen(session):
         return True
@@ -186,8 +186,8 @@ def write_terms(course: Course, session: Session, lesson: str, records: Iterable
 
 
 def _take_back(session: Session, lesson: str, submissions: Mapping[str, Any]) -> None:
-    """Take back what was written for a lesson that has no due date any more: all of it, since nbgrader cannot read an
-    extension of none. What nbgrader has written since stays.
+    """Take back everything written for a lesson that no longer has a due date: nbgrader cannot read an extension
+    without one. What nbgrader has written since stays.
     """
     written, assignment = _written(session, lesson), _assignment(session, lesson)
     for student in written.keys() & submissions.keys():
@@ -204,13 +204,13 @@ def _assignment(session: Session, lesson: str) -> Any:
 
 
 def _penalise(submission: Any, lesson: str, penalty: float | None) -> None:
-    """Write a penalty to the lesson's notebook, and none to any other that nbgrader has for the submission."""
+    """Set the penalty on the lesson's notebook, and clear it on the submission's other notebooks."""
     for page in submission.notebooks:
         page.late_submission_penalty = penalty if page.name == lesson else None
 
 
 def warnings_about_students(course: Course, session: Session, lesson: str) -> list[str]:
-    """Who has a date of their own in `course.toml` and has never handed anything in: perhaps the id is misspelled."""
+    """Warn about ids that have their own date in `course.toml` but never handed anything in: they may be misspelled."""
     folders = course.submitted.iterdir() if course.submitted.is_dir() else ()
     known = {*session.scalars(select(models.Student.id)), *(folder.name for folder in folders)}
     terms, said = course.semester.lesson(lesson), []

@@ -1,4 +1,4 @@
-"""The versions of a gradebook's tables, nbgrader's and ours, each with alembic and in a table of its own.
+"""Migrates a gradebook's tables, nbgrader's and ours, with alembic; each has its own version table.
 
 nbgrader's is in `alembic_version`, and `nbgrader db upgrade` follows it. Ours is in `katze_version`; before version 8
 it was a number in `katze_schema`. A new gradebook is made from the models, and `versions/` brings an earlier one up to
@@ -38,10 +38,10 @@ _READABLE = {NO_TABLES, *(int(script.revision) for script in _OURS.walk_revision
 
 
 def version(connection: Connection) -> int:
-    """The version of our tables in a gradebook.
+    """Return the version of our tables in a gradebook.
 
     Raises:
-        ValueError: it is no number.
+        ValueError: it is not a number.
     """
     found = _context(connection).get_current_revision()
     if found is None and inspect(connection).has_table("katze_schema"):
@@ -57,13 +57,15 @@ def make_tables(connection: Connection) -> None:
 
 
 def one_at_a_time(connection: Connection) -> None:
-    """Let no other run make or change tables before this transaction ends; a file has one transaction at a time."""
+    """Keep other runs from creating or changing tables until this transaction ends. A file needs nothing: it allows one
+    transaction at a time.
+    """
     if connection.dialect.name == "postgresql":
         connection.execute(select(func.pg_advisory_xact_lock(LOCKS, _ALL_TABLES)))
 
 
 def migrate(connection: Connection) -> None:
-    """Bring our tables up to date, within the transaction that is open."""
+    """Bring our tables up to date within the open transaction."""
     if version(connection) == LATEST:
         return
     one_at_a_time(connection)
@@ -78,10 +80,10 @@ def migrate(connection: Connection) -> None:
 
 
 def check_versions(address: Address, connection: Connection) -> None:
-    """Refuse a gradebook of another version.
+    """Refuse a gradebook whose version does not fit.
 
     Raises:
-        BadInput: it is of another version of nbgrader, of a newer Katze, or of one that was never released.
+        BadInput: it belongs to another version of nbgrader, to a newer Katze, or to one that was never released.
     """
     heads = MigrationContext.configure(connection).get_current_heads()
     known = [script.revision for script in _nbgrader().walk_revisions()]
@@ -98,7 +100,7 @@ def check_versions(address: Address, connection: Connection) -> None:
 
 
 def check_our_version(address: Address, connection: Connection) -> None:
-    """The same for our tables alone."""
+    """Check the version of our tables only."""
     try:
         found = version(connection)
     except ValueError:

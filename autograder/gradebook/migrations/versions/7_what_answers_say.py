@@ -1,4 +1,4 @@
-"""Adds which text points by hand were given for, what answers to checks say, and what is worth a look in them."""
+"""Adds which text points were given for, digests of answers, and what in them is worth a look."""
 
 from alembic import op
 from sqlalchemy import Column, String, Text
@@ -8,7 +8,7 @@ down_revision = "5"
 
 
 def upgrade() -> None:
-    """Add them; digests of answers to checks are in our own records already."""
+    """Add the columns; our own records already have the digests of answers to checks."""
     is_server = op.get_bind().dialect.name == "postgresql"
     exact = 'COLLATE "C"' if is_server else "COLLATE BINARY"
     op.add_column("katze_answer", Column("given_for", String(128), nullable=False, server_default=""))

@@ -1,4 +1,4 @@
-"""Moves the version of our tables into a table of alembic's."""
+"""Moves the version of our tables into alembic's version table."""
 
 from alembic import op
 
@@ -7,5 +7,5 @@ down_revision = "7"
 
 
 def upgrade() -> None:
-    """The new table is there already."""
+    """Drop the old table; alembic has already made the new one."""
     op.drop_table("katze_schema")
