@@ -24,10 +24,10 @@ from autograder.gradebook.session import GradebookSession, left_to_this_process
 from autograder.limits import size
 
 WAIT_SECONDS = 5
-"""How long to wait for another program, such as formgrader, to finish its own writing."""
+"""Seconds to wait for another program, such as formgrader, to finish writing."""
 
 FREE_BYTES = 64 << 20
-"""Room on the disk below which nothing is started."""
+"""Free bytes on the disk below which nothing starts."""
 
 
 class GradebookFile(GradebookSession):

@@ -27,14 +27,14 @@ from autograder.gradebook.migrations import LOCKS
 from autograder.gradebook.session import GradebookSession, left_to_this_process
 
 WAIT_SECONDS = 30
-"""How long to wait for another program, such as formgrader, to finish its own writing."""
+"""How long to wait for another program, such as formgrader, to finish writing."""
 
 _CONNECT_SECONDS = 10
 _KEEPALIVE_SECONDS = 60  # between two submissions, so that no firewall takes the connection for dead
 _ALL_LESSONS = -1  # shared by those that have one lesson
 _ONE_MOMENT = "REPEATABLE READ"
 _BY_ONE_SUBMISSION = (DataError, IntegrityError)
-"""What can be wrong with the rows of one submission, and with no other's."""
+"""Errors that only one submission's rows can cause."""
 
 
 class GradebookServer(GradebookSession):
@@ -244,7 +244,7 @@ _BY_TEXT = (
     ('database ".*" does not exist', "there is no such database: make it with `createdb`"),
     ('role ".*" does not exist', "there is no such user: make it with `createuser`"),
 )
-"""What a server says that lets nobody in, in English: in another language, its own words are shown."""
+"""Matches what a server that refuses to log us in says in English; other languages are shown as they are."""
 
 
 def _in_words(server: Server, error: DBAPIError) -> str:

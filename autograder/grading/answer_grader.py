@@ -1,4 +1,4 @@
-"""One answer on its way to its verdict: its cases are run in a sandbox, and judged from outside."""
+"""Grades one answer: runs its cases in a sandbox, and judges them from outside."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from course_lib.judging.rules import Code
 from course_lib.judging.verdict import Verdict
 
 _NOT_DEFINED = re.compile(r"name '(\w+)' is not defined")
-"""What a NameError says."""
+"""Matches the message of a NameError."""
 
 
 @dataclass(frozen=True)
 class Missing:
-    """A name that is not there.
+    """A name that does not exist.
 
     Attributes:
-        name: empty where the exception does not say it.
-        when_run: whether code that ran has missed it; else it is the answer itself that is not there.
+        name: the name; empty if the exception does not say it.
+        when_run: whether running code missed it; otherwise the answer itself does not exist.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Missing:
 
     @classmethod
     def of(cls, raised: Raised | None) -> Missing | None:
-        """What a NameError misses; None where it is another exception, or none."""
+        """Return the name that a NameError is about; None for another exception, or none."""
         if raised is None or raised.type_name != "NameError":
             return None
         said = _NOT_DEFINED.search(raised.message)
@@ -45,24 +45,24 @@ class Missing:
 
 
 Explain = Callable[[Exercise], Verdict]
-"""Gives the verdict on an answer whose name does not exist: only its cells' fate says why."""
+"""Returns the verdict on an answer whose name does not exist: what happened to its cells says why."""
 
 
 class AnswerGrader:
-    """Brings an exercise's answer to its verdict.
+    """Finds the verdict on an answer to an exercise.
 
     Attributes:
-        stopped: which limit has stopped the answer; empty where none has.
+        stopped: the limit that stopped the answer; empty if none did.
     """
 
     def __init__(self, key: AnswerKey, limits: Limits, allowed: Allowance, explain: Explain) -> None:
-        """Nothing is run yet.
+        """Set up; nothing runs yet.
 
         Args:
-            key: the exercise's.
+            key: the exercise's answer key.
             limits: of the sandboxes.
-            allowed: what the answer may use instead.
-            explain: the verdict where its name does not exist.
+            allowed: the exercise's own limits.
+            explain: returns the verdict if the answer's name does not exist.
         """
         self.stopped = ""
         self._key = key
@@ -80,7 +80,7 @@ class AnswerGrader:
         return self._verdict
 
     def read(self, code: Code, place: int) -> None:
-        """Decide at once where the answer, as it is before the check's place, uses a forbidden name."""
+        """Decide at once if the answer, as written before its check, uses a forbidden name."""
         exercise = self._key.exercise
         rule = code.broken_rule(exercise.name, exercise.forbidden_names, cells=place)
         if rule is not None:
@@ -88,11 +88,11 @@ class AnswerGrader:
         self._is_changed_later = code.is_rebound(exercise.name, place)
 
     def check_in_place(self, box: Box, *, sealed: bool) -> bool:
-        """Run the visible cases at the check's place; whether to go on in this sandbox.
+        """Run the visible cases at the check; return whether this sandbox can go on.
 
         Args:
-            box: where the cells before have been run.
-            sealed: run the hidden cases as well. What the sandbox does after that may reveal their inputs.
+            box: the sandbox in which the earlier cells have run.
+            sealed: run the hidden cases as well. After that, the sandbox may reveal their inputs.
         """
         if self._verdict is not None or (self._visible is not None and not sealed):
             return True
@@ -111,10 +111,10 @@ class AnswerGrader:
         return answer.lost is None and (not sealed or ended)
 
     def check_hidden(self, box: Box) -> bool:
-        """Run the hidden cases after the last cell, unless a later cell has changed the answer; whether the sandbox
-        lives.
+        """Run the hidden cases after the last cell, unless a later cell has changed the answer; return whether the
+        sandbox is still alive.
 
-        They are run once: an answer that is right now and then gains nothing by another try.
+        They run once: an answer that is right only sometimes gains nothing from another try.
         """
         if self._verdict is not None or self._visible is None or self._is_changed_later:
             return True
@@ -124,7 +124,7 @@ class AnswerGrader:
         return answer.lost is None
 
     def find_missing(self) -> Missing | None:
-        """The name for want of which a visible case failed, if there is one."""
+        """Return the missing name that made a visible case fail, if any."""
         seen = self._visible or []
         if any(observation.failure is Outcome.NEVER_DEFINED for observation in seen):
             return Missing(self._key.exercise.name, when_run=False)
@@ -132,11 +132,11 @@ class AnswerGrader:
         return next((missing for missing in found if missing is not None), None)
 
     def forget(self) -> None:
-        """Check again from the start."""
+        """Forget the results so far, to check again from the start."""
         self._verdict, self._visible = None, None
 
     def leave_unreached(self, boxes: int = 0) -> Verdict:
-        """The verdict where the submission's time was used up; or where its cells have ended this many sandboxes."""
+        """Return the verdict on an answer that was never reached: time ran out, or cells ended this many sandboxes."""
         why = f"The time limit for the whole submission ({self._limits.submission_seconds:g} s) ran out"
         if boxes:
             why = f"More than {boxes} cells made Python exit"
@@ -152,7 +152,7 @@ class AnswerGrader:
         return without_package(self._key.exercise, raised.message.partition(" ")[0])
 
     def _name_limit(self, verdict: Verdict, lost: BoxLost | None) -> Verdict:
-        """The verdict with a sentence on the limit that the answer ran into, if any."""
+        """Return the verdict with a sentence about the limit that the answer hit, if any."""
         self.stopped = ""
         if lost is not None and lost.outcome is verdict.outcome:
             self.stopped = with_setting(lost.reason, lost.setting)
@@ -165,11 +165,11 @@ class AnswerGrader:
 
 
 def without_package(exercise: Exercise, said: str) -> Verdict:
-    """The verdict on an answer that uses a package which is not installed: it could not be graded, which is no zero.
+    """Return the verdict on an answer that uses a package that is not installed: ungraded, which is not a zero.
 
     Args:
         exercise: the exercise.
-        said: the package's name, as a sandbox says it.
+        said: the package's name, as the sandbox reported it.
     """
     package = said if said.isidentifier() else "a package"
     note = (
@@ -180,12 +180,12 @@ def without_package(exercise: Exercise, said: str) -> Verdict:
 
 
 def with_setting(reason: str, setting: str) -> str:
-    """A reason for the instructor: with the name that the limit has in `nbgrader_config.py`."""
+    """Return a reason for the instructor, with the limit's name in `nbgrader_config.py`."""
     return f"{reason} ({setting})" if setting else reason
 
 
 class _AnswerInBox:
-    """A student's answer, called in its sandbox. A sandbox that is lost becomes an observation of its own."""
+    """A student's answer, called in its sandbox. Losing the sandbox is an observation, too."""
 
     def __init__(self, box: Box, exercise: Exercise, allowed: Allowance) -> None:
         self._box = box
@@ -194,7 +194,7 @@ class _AnswerInBox:
         self.lost: BoxLost | None = None
 
     def observe(self, cases: Sequence[Case], hidden: bool = False) -> list[Observation]:
-        """What it does on these cases, up to the first that ends the run or the sandbox."""
+        """Return what it does on these cases, up to the first that ends the run or the sandbox."""
         wanted = self._exercise
         seen: list[Observation] = []
         try:

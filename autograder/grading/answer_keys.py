@@ -1,4 +1,4 @@
-"""The answer keys of a course, made once for each set of hidden inputs."""
+"""Makes the answer keys of a course, once for each set of hidden inputs."""
 
 from __future__ import annotations
 
@@ -11,27 +11,26 @@ from course_lib.judging.compare import OF_DTYPE, Tolerance
 from course_lib.judging.exercise import Exercise
 
 SLOTS = 32
-"""Students share this many sets of hidden inputs: nothing to memorize, and expected results can be kept."""
+"""Number of sets of hidden inputs in a class: too many to memorize, few enough to keep the expected results."""
 
 NO_TOLERANCES: Mapping[str, Tolerance] = {}
-"""How near answers must be where a course says nothing else."""
+"""How close to the reference answers must be by default."""
 
 
 class AnswerKeys:
-    """The answer keys of a course; the hidden part of one slot is kept, until another slot needs its own.
+    """The answer keys of a course. Keeps the hidden part of one slot at a time.
 
-    Hidden inputs follow from the course's secret, the exercise and the student's slot, so that a regrade
-    repeats exactly and nobody can know them beforehand. Grading slot by slot makes each key once, and holds those
-    of one slot at a time: with what the references and the known mistakes return, the keys of all slots are some
-    hundred megabytes.
+    Hidden inputs depend only on the course's secret, the exercise and the student's slot, so a regrade repeats
+    exactly, and nobody can know them beforehand. Grading slot by slot makes each key once. The keys of all slots,
+    with the results of references and known mistakes, would take some hundred megabytes.
     """
 
     def __init__(self, secret: bytes, tolerances: Mapping[str, Tolerance] = NO_TOLERANCES) -> None:
-        """No key is made yet.
+        """Make no key yet.
 
         Args:
-            secret: the course's.
-            tolerances: how near to the reference answers must be, where the course says otherwise, by exercise.
+            secret: the course's secret.
+            tolerances: how close to the reference answers must be, by exercise, where the course says so.
         """
         self._secret = secret
         self._tolerances = tolerances
@@ -40,7 +39,7 @@ class AnswerKeys:
         self._with_hidden: dict[str, AnswerKey] = {}
 
     def key(self, exercise: Exercise, student: str) -> AnswerKey:
-        """The key for one student's answer to an exercise."""
+        """Return the key for one student's answer to an exercise."""
         slot = self.slot(student)
         if slot != self._slot:
             self._slot, self._with_hidden = slot, {}
@@ -52,15 +51,17 @@ class AnswerKeys:
         return self._with_hidden[exercise.id]
 
     def slot(self, student: str) -> int:
-        """Which of the class's sets of hidden inputs a student gets."""
+        """Return which of the class's sets of hidden inputs a student gets."""
         return self._number(f"student {student}") % SLOTS
 
     def seed(self, exercise: str, slot: int) -> int:
-        """The seed of an exercise's hidden inputs in one of the sets, of 256 bits."""
+        """Return the 256-bit seed of an exercise's hidden inputs in a slot."""
         return int.from_bytes(self._digest(f"exercise {exercise} slot {slot}"), "big")
 
     def box_seed(self, student: str) -> int:
-        """The seed of the random numbers that a student's sandboxes draw: another for each, the same in every run."""
+        """Return the seed for random numbers in a student's sandboxes: different for each student, the same in every
+        run.
+        """
         return self._number(f"box of {student}") >> 1  # torch's seeds have 63 bits
 
     def _number(self, text: str) -> int:

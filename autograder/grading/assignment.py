@@ -1,4 +1,4 @@
-"""A lesson as the grader and its workers need it, with everything that its grades depend on."""
+"""A lesson in the form that the grader and its workers need, with everything that its grades depend on."""
 
 from __future__ import annotations
 
@@ -32,26 +32,26 @@ _GRADING = (
     "autograder.intake.submission",
     "autograder.box.fork_server.server",
 )
-"""What reads, runs and judges an answer; together with all that it imports, it decides grades."""
+"""Modules that read, run and judge answers; with everything they import, they decide grades."""
 
 _PACKAGES = ("torch", "numpy", "ipython")
-"""Packages that run answers, or compare what they give."""
+"""Packages that run answers or compare results."""
 
 
 @dataclass(frozen=True)
 class Assignment:
-    """A lesson as it is graded in one run: read once, and passed on.
+    """A lesson as graded in one run: read once, and passed on.
 
-    What takes a while to find out, conditions and fingerprints, is found out when it is first asked for.
+    Conditions and fingerprints take a while, so they are computed on first use.
 
     Attributes:
-        course: where everything is.
+        course: the course.
         lesson: the lesson.
         release: its released notebook.
-        limits: what each submission may use.
-        skip_demos: leave out cells tagged `demo`.
-        feedback: write feedback pages.
-        cells: for each exercise the grade_id of the cell that holds its points.
+        limits: of each submission.
+        skip_demos: whether to leave out cells tagged `demo`.
+        feedback: whether to write feedback pages.
+        cells: the grade_id of the cell that holds the points, by exercise.
     """
 
     course: Course
@@ -78,27 +78,27 @@ class Assignment:
 
     @property
     def exercises(self) -> list[Exercise]:
-        """The lesson's exercises, in order."""
+        """Return the lesson's exercises, in order."""
         return self.course.exercises.of_lesson(self.lesson)
 
     @property
     def answers_in(self) -> AnswersIn:
-        """Says which of its exercises a notebook answers."""
+        """A function that says which of the exercises a notebook answers."""
         return answers_in(self.release, self.lesson, self.course.exercises)
 
     @property
     def withheld(self) -> tuple[str, ...]:
-        """The modules that no sandbox of the lesson may have: those that any of its exercises withholds."""
+        """The modules that no sandbox of the lesson may hold, because one of its exercises withholds them."""
         return tuple(sorted({module for exercise in self.exercises for module in exercise.withheld}))
 
     @property
     def trains(self) -> bool:
-        """Whether sandboxes load at the start what training needs: the lesson's own code mentions an optimizer."""
+        """Whether sandboxes should preload what training needs, because the lesson's own code mentions an optimizer."""
         return any("optim" in cell["source"] for cell in self.release.notebook["cells"])
 
     @property
     def outdated(self) -> list[str]:
-        """What the course still sets and nothing uses any more, a sentence each."""
+        """Return a sentence for each course setting that nothing uses any more."""
         found = []
         if "packages" in self.course.config.get("Katze", {}):
             unused = "no longer used; delete the line. Answers may use every package that is installed"
@@ -112,7 +112,7 @@ class Assignment:
 
     @cached_property
     def conditions(self) -> Conditions:
-        """What its grades depend on, besides submissions and exercises."""
+        """The conditions that its grades depend on, besides submissions and exercises."""
         settings = {
             "limits": limits_that_decide(self.limits),
             "cells tagged demo": "left out" if self.skip_demos else "run",
@@ -123,7 +123,7 @@ class Assignment:
 
     @cached_property
     def fingerprints(self) -> Mapping[str, str]:
-        """Of each exercise: its definition, its own cells in the release, and its limits."""
+        """The fingerprint of each exercise: its definition, its own cells in the release, and its limits."""
         return {
             exercise.id: fingerprints.in_course(
                 fingerprints.of_exercise(exercise),
@@ -136,11 +136,11 @@ class Assignment:
 
     @cached_property
     def adjustments(self) -> dict[str, Adjustment]:
-        """What `course.toml` sets for its exercises and written tasks, where it sets anything.
+        """The course's decisions in `course.toml` about its exercises and written tasks.
 
         Raises:
-            BadInput: a setting is for exercises that are judged, and this task is read by a person; or the file of an
-                accepted answer cannot be read.
+            BadInput: a setting for auto-graded exercises names a written task, or the file of an accepted answer
+                cannot be read.
         """
         found = {}
         written = self.course.exercises.written_in(self.lesson)
@@ -158,31 +158,31 @@ class Assignment:
 
     @cached_property
     def tolerances(self) -> dict[str, Tolerance]:
-        """How near to the reference answers must be, where `course.toml` sets it, by exercise."""
+        """How close to the reference answers must be, by exercise, where `course.toml` sets it."""
         terms = {exercise.id: self.course.semester.exercise(exercise.id).tolerance for exercise in self.exercises}
         return {name: Tolerance(**one) for name, one in terms.items() if one}
 
     def make_keys(self) -> AnswerKeys:
-        """Its answer keys, to be made as they are asked for."""
+        """Return its answer keys, which are made on demand."""
         return AnswerKeys(self.course.secret(), self.tolerances)
 
     @cached_property
     def library(self) -> Library:
-        """The part of `course_lib` that is in its sandboxes."""
+        """The part of `course_lib` that its sandboxes hold."""
         return Library(self.withheld, self.held)
 
     @cached_property
     def held(self) -> frozenset[str]:
-        """What its sandboxes hold of the library, with whatever that needs."""
+        """The library names that its sandboxes must hold, along with their imports."""
         return held_by_lesson(self.course.exercises, self.lesson, self.release.code)
 
     @cached_property
     def own_names(self) -> frozenset[str]:
-        """What the lesson's own cells name of it."""
+        """The library names in the lesson's own cells."""
         return mentioned(self.release.code)
 
     def imports_of(self, sources: Iterable[str]) -> dict[str, str]:
-        """What a student's cells name of the library beyond that, each with the fingerprint of what it reaches.
+        """Return the further library names in a student's cells, each with the fingerprint of what it reaches.
 
         Args:
             sources: the code of the student's own cells.
@@ -207,10 +207,10 @@ def _adjustment(course: Course, terms: ExerciseTerms) -> Adjustment:
 
 
 def _check_cells(release: Release, course: Course, lesson: str) -> dict[str, str]:
-    """The grade_id of each exercise's check cell.
+    """Return the grade_id of each exercise's check cell.
 
     Raises:
-        BadInput: the release and the exercises do not belong together.
+        BadInput: the release and the exercises do not match.
     """
     if lesson not in course.exercises.modules:
         others = f"; it has exercises for {', '.join(course.exercises.modules)}" if course.exercises.modules else ""
@@ -228,10 +228,10 @@ def _check_cells(release: Release, course: Course, lesson: str) -> dict[str, str
 
 
 def _try_out(exercises: Iterable[Exercise]) -> None:
-    """Make each exercise's visible cases, and call its reference on them.
+    """Generate each exercise's visible cases, and call its reference on them.
 
     Raises:
-        BadInput: that does not work: nobody could be graded.
+        BadInput: that fails, so nobody could be graded.
     """
     for exercise in exercises:
         try:
@@ -249,7 +249,9 @@ def _points(points: object) -> str:
 
 
 def grading_versions() -> dict[str, str]:
-    """Of all that decides a grade here, whatever the lesson; of our own code that grades, a digest ("checks")."""
+    """Return the versions of everything that decides grades in any lesson; our own grading code counts by a digest
+    ("checks").
+    """
     return versions_of(_GRADING, _PACKAGES)
 
 

@@ -15,41 +15,43 @@ from autograder.grading.workers import grade_in_parallel
 
 
 class Backend(Protocol):
-    """Who grades a run's submissions, and in what sandboxes."""
+    """Grades a run's submissions in sandboxes, here or elsewhere."""
 
     @property
     def workers(self) -> int:
-        """How many submissions are graded at once."""
+        """The number of submissions graded at once."""
 
     def describe(self) -> str:
-        """Level and limits of the sandboxes, in a line."""
+        """Describe the sandboxes' level and limits in one line."""
 
     def begin(self) -> None:
-        """Make ready, perhaps in the background.
+        """Get ready, perhaps in the background.
 
         Raises:
-            BadInput: nobody can grade.
+            BadInput: no worker can grade.
         """
 
     def grade(self, tasks: Sequence[Task], tell: Tell, tick: Callable[[], None]) -> Iterator[Finished]:
-        """Grade, and call `tick` a few times a second.
+        """Grade these submissions, and call `tick` a few times a second.
 
         Raises:
-            WorkersLost: those who grade are gone; what they have handed back stays.
+            WorkersLost: the workers are gone; the results so far stay.
         """
 
     def close(self) -> None:
-        """End what was begun."""
+        """Stop everything."""
 
 
 StartBackend = Callable[[Strategy, int, Level | None, Level | None], Backend]
-"""Makes one for an assignment, the most workers that could be busy, the weakest sandboxes that will do, and the only
-ones.
+"""Makes a backend for an assignment, given the most workers that could be busy, the weakest level to accept, and the only
+level to use.
 """
 
 
 class LocalBackend:
-    """A run's sandboxes, of a level that is found by trying. They take two seconds to warm up, in the background."""
+    """Grades in processes of this machine, at the best level that works here. Warming up takes two seconds, in the
+    background.
+    """
 
     def __init__(
         self,
@@ -59,14 +61,14 @@ class LocalBackend:
         level: Level | None,
         root: BoxRoot | None = None,
     ) -> None:
-        """Nothing is started yet.
+        """Start nothing yet.
 
         Args:
-            strategy: says what each sandbox may use, and where it comes from.
-            workers: processes that open sandboxes, at most.
+            strategy: sets the sandboxes' limits and makes their fork server.
+            workers: the largest number of processes that open sandboxes.
             min_level: the weakest level to accept.
-            level: this level exactly, untried.
-            root: where sandboxes have been begun already, for as many workers, at a level that was tried.
+            level: use exactly this level, without trying it.
+            root: an early-started fork server for as many workers, at a level that was tried.
         """
         self._strategy = strategy
         self._min_level = min_level
@@ -79,23 +81,23 @@ class LocalBackend:
         """The level.
 
         Raises:
-            BadInput: this machine has none that is good enough.
+            BadInput: no level that works here is strong enough.
         """
         if self._level is None:
             self._level = choose_level(self._min_level)
         return self._level
 
     def describe(self) -> str:
-        """Level and limits, in a line."""
+        """Describe level and limits in one line."""
         return describe(self.level(), self._strategy.limits)
 
     def begin(self) -> None:
-        """Start what sandboxes come from; it warms up in the background."""
+        """Start the fork server, which warms up in the background."""
         if self._fork_server is None:
             self._fork_server = self._strategy.make_fork_server(self.level(), self.workers, self._root)
 
     def grade(self, tasks: Sequence[Task], tell: Tell, tick: Callable[[], None]) -> Iterator[Finished]:
-        """Grade in processes that are forks of this one."""
+        """Grade in forks of this process."""
         self.begin()
         assert self._fork_server is not None
         _ = self._strategy.conditions  # while sandboxes warm up: else every worker would read all sources
@@ -104,6 +106,6 @@ class LocalBackend:
         return grade_in_parallel(self._strategy, self._fork_server, tasks, min(self.workers, len(tasks)), tick)
 
     def close(self) -> None:
-        """End what was begun."""
+        """Stop everything."""
         if self._fork_server is not None:
             self._fork_server.close()

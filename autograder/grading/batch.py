@@ -1,9 +1,8 @@
-"""Grading a class, whatever kind of assignment it has handed in: see what has changed, grade that in sandboxes, many at
-once, and record it.
+"""Grades a class's submissions to any kind of assignment: finds what has changed, grades it in sandboxes, many at once,
+and records it.
 
-Read this first, then `strategy.py` (what differs between kinds of assignment), `plan.py` (what is to be done),
-`workers.py` (how it is done), `recording.py` and `publish.py` (what comes of it). This process alone writes the
-gradebook.
+Read this first, then `strategy.py` (what differs between kinds of assignment), `plan.py` (what to do), `workers.py`
+(how), and `publish.py` (the files it writes). Only this process writes the gradebook.
 """
 
 from __future__ import annotations
@@ -70,31 +69,30 @@ def grade_assignment(
     console: Console | None = None,
     backend: StartBackend = LocalBackend,
 ) -> ClassResult:
-    """Grade what has changed among the submissions to an assignment; write gradebook, notebooks and feedback.
+    """Grade the submissions to an assignment that have changed; write gradebook, notebooks and feedback.
 
-    A submission whose folder is not a student id is passed over, and named in the result.
+    Submissions whose folder's name is not a student id are skipped, and listed in the result.
 
     Args:
         course: the course.
         lesson: the assignment's folder name: a lesson with exercises, or an assignment of plain nbgrader's.
-        students: only these; None for everyone who submitted.
-        workers: submissions graded at once.
+        students: grade only these; None for everyone who submitted.
+        workers: the number of submissions graded at once.
         min_level: refuse to grade in weaker sandboxes than this; by default L2 on Linux.
-        level: grade at exactly this level, whatever the machine could do.
-        limits: what each submission may use; by default what the course says.
-        skip_demos: leave out cells tagged `demo`, unless a later cell may need one.
-        feedback: write feedback pages.
-        force: grade everything, changed or not; what was graded before stops counting at the start.
-        solution: the folder of the course's own solution, on which test cells are tried first; by default that of
-            nbgrader's source.
-        console: where lines on the sandboxes and the progress bar go; by default standard error.
-        backend: who grades; by default processes of this machine.
+        level: use exactly this level, even if the machine can do better.
+        limits: of each submission; by default the course's.
+        skip_demos: leave out cells tagged `demo` unless a later cell may need one.
+        feedback: whether to write feedback pages.
+        force: grade everything, changed or not; earlier grades stop counting at once.
+        solution: the folder of the course's own solution, which test cells are tried on first; by default
+            nbgrader's source folder.
+        console: for the progress bar and messages; by default standard error.
+        backend: makes the backend that grades; by default processes of this machine.
 
     Raises:
-        BadInput: before anything is written: no such assignment, no submissions, a release or a
-            gradebook of another version, a gradebook that is in use or cannot be written, no room on the disk, or no
-            sandbox of the level wanted. While grading: the disk is full, or all workers are gone; what was recorded
-            stays.
+        BadInput: before anything is written: no such assignment, no submissions, a release or gradebook of another
+            version, a gradebook that is in use or not writable, a full disk, or no sandbox of the wanted level. While
+            grading: the disk is full, or all workers are gone; recorded grades stay.
     """
     start = time.perf_counter()
     console = console or Console(stderr=True)
@@ -135,13 +133,12 @@ def grade_assignment(
 
 @dataclass
 class _Run:
-    """One run over an assignment, and what it keeps of what it has graded until that is reported: the records
-    themselves are in the gradebook.
+    """One run over an assignment. The records are in the gradebook; this keeps what the run has to report about them.
 
     Attributes:
-        gradings: for each student whose submission was graded, why, and what changed.
+        gradings: why each graded submission was graded, and what changed, by student.
         unrecorded: the records that could not be written into the gradebook, by student.
-        notices: what else its reader should know, a line each.
+        notices: other lines for the instructor.
     """
 
     strategy: Strategy
@@ -154,9 +151,7 @@ class _Run:
     notices: list[str] = field(default_factory=list)
 
     def grade(self, plan: Plan) -> None:
-        """Count anew what was decided about exercises; grade what the plan says, and record each submission as soon as
-        it is graded.
-        """
+        """Apply the course's adjustments, grade what the plan says, and record each submission at once."""
         strategy, boxes, tasks = self.strategy, self.boxes, plan.tasks
         if tasks:
             self._tell("\n".join(filter(None, [boxes.describe(), strategy.promise])))
@@ -191,7 +186,7 @@ class _Run:
         )
 
     def _set_aside(self, plan: Plan, run: int) -> None:
-        """Stop counting what is graded again by force, first in the gradebook and then on the disk."""
+        """Stop counting earlier grades before a forced regrade, first in the gradebook and then on disk."""
         again = [task.student for task in plan.tasks if task.earlier is not None]
         self.strategy.set_aside(run, again, SET_ASIDE)
         for student in again:
@@ -218,10 +213,9 @@ class _Run:
             ) from problem
 
     def _record(self, run: int, finished: Finished) -> None:
-        """Write what a worker found into the gradebook.
+        """Write a worker's result into the gradebook.
 
-        What goes wrong with one submission is that submission's, not the class's: it is ungraded, and its earlier grade
-        goes as well.
+        If that fails for one submission, the class goes on: the submission is ungraded, and its earlier grade goes.
         """
         student = finished.task.student
         if not finished.record.files:  # else they are of this grading, even where an exercise of it has no score
@@ -250,7 +244,7 @@ class _Run:
         return Grading(task.why, () if first else changes, first)
 
     def records(self, plan: Plan) -> dict[str, Record]:
-        """The records of all submissions of the plan, by student, as they stand at the end of the run."""
+        """Return the records of all submissions in the plan at the end of the run, by student."""
         wanted = {record.student for record in plan.unchanged} | self.gradings.keys()
         if not wanted:
             return {}
@@ -260,7 +254,7 @@ class _Run:
 
 
 def read_recorded(book: GradebookSession, strategy: Strategy) -> Recorded:
-    """What the gradebook holds of an assignment; it may be empty, or lack our tables."""
+    """Read what the gradebook has about an assignment; it may be empty, or lack our tables."""
     if book.is_new():
         return Recorded()
     with book.begin() as session:
@@ -273,10 +267,10 @@ def _is_frozen(course: Course, lesson: str) -> bool:
 
 
 def frozen_in_words(lesson: str, since: str, plan: Plan, force: bool) -> str:
-    """That nothing is graded in a frozen lesson, and what waits for that.
+    """Say that a frozen lesson is not graded, and how many submissions wait.
 
     Raises:
-        BadInput: it was to be graded by force.
+        BadInput: the run was forced.
     """
     if force:
         raise BadInput(f"{lesson} is frozen, and --force does not change that; run `katze thaw {quote(lesson)}` first")
@@ -286,18 +280,18 @@ def frozen_in_words(lesson: str, since: str, plan: Plan, force: bool) -> str:
 
 
 def _list_refused(strategy: Strategy) -> tuple[Record, ...]:
-    """The records of submissions that were passed over because of their folder's name; they go into no gradebook."""
+    """Return records of the submissions skipped because of their folder's name; no gradebook gets them."""
     refused = refused_submissions(strategy.course.submitted, strategy.name)
     return tuple(strategy.pass_over(shown, why) for shown, why in refused.items())
 
 
 def _list_in_formgrader(course: Course, lesson: str) -> None:
-    """Let formgrader list the lesson: it shows those with a folder in nbgrader's source, which a clone lacks."""
+    """Make formgrader list the lesson: it needs a folder in nbgrader's source, which a fresh clone lacks."""
     (course.source / lesson).mkdir(parents=True, exist_ok=True)
 
 
 def _warn_of_an_empty_gradebook(course: Course, lesson: str, console: Console) -> None:
-    """Say that grades may have been lost, where the gradebook is there and empty, next to graded notebooks."""
+    """Warn that grades may have been lost, if the gradebook is empty but there are graded notebooks."""
     address = course.gradebook
     is_there = not isinstance(address, Path) or address.is_file()
     if is_there and open_gradebook(address).is_new() and any(course.autograded.glob(f"*/{lesson}/{lesson}.ipynb")):
@@ -313,17 +307,17 @@ def _tell(console: Console, line: str) -> None:
 
 
 def find_weakest(level: Level | None, minimum: Level | None) -> Level:
-    """The weakest level whose grades are good enough."""
+    """Return the weakest level whose grades are good enough."""
     if level is not None:
         return level
     return default_level() if minimum is None else minimum
 
 
 def check_places(course: Course, feedback: bool) -> None:
-    """Refuse to begin where what is graded could not be written: each submission would fail on its own.
+    """Refuse to begin if results could not be written: otherwise each submission would fail on its own.
 
     Raises:
-        BadInput: the disk is full, or a folder may not be written.
+        BadInput: the disk is full, or a folder is not writable.
     """
     for folder in (course.root, Path(tempfile.gettempdir())):
         check_room(folder)
@@ -334,7 +328,7 @@ def check_places(course: Course, feedback: bool) -> None:
 
 
 def select_submissions(course: Course, lesson: str, students: Sequence[str] | None) -> list[tuple[str, Path]]:
-    """The students who handed in, and the folders of their submissions; or only those of these students.
+    """Return the students who handed in and their submissions' folders, optionally only for these students.
 
     Raises:
         BadInput: there are none, or one of these students has none.
@@ -358,7 +352,7 @@ def select_submissions(course: Course, lesson: str, students: Sequence[str] | No
 
 @contextlib.contextmanager
 def report_plainly() -> Iterator[None]:
-    """Say in one line that the disk is full, or that a file may not be read or written."""
+    """Turn a full disk, or a file that may not be read or written, into a one-line message."""
     try:
         yield
     except OSError as error:

@@ -1,6 +1,6 @@
-"""Brings points given in formgrader, and what being late costs, to the feedback pages; nothing is run for it.
+"""Puts points given in formgrader and late penalties on the feedback pages, without grading anything.
 
-A page that another program has replaced with its own, as `nbgrader generate_feedback` does, is written anew as well.
+A page that another program has replaced, as `nbgrader generate_feedback` does, is also rewritten.
 """
 
 from __future__ import annotations
@@ -27,9 +27,8 @@ from course_lib.ground.files import sha256_of
 
 
 def bring_to_pages(strategy: Strategy, book: GradebookSession, records: Mapping[str, Record]) -> ClassResult:
-    """Bring nbgrader's tables up to date with the deadlines, and write the pages of these students anew where points
-    or comments given by hand, or what they say about the deadline, are not on them yet, and where they are not what was
-    written.
+    """Bring the deadlines in nbgrader's tables up to date, and rewrite these students' pages where points by hand,
+    comments or deadlines have changed, or where the page itself has been changed.
 
     Args:
         strategy: of the assignment; without feedback no page is written.
@@ -37,10 +36,10 @@ def bring_to_pages(strategy: Strategy, book: GradebookSession, records: Mapping[
         records: of the students to look at.
 
     Returns:
-        The records, with what was given by hand and what being late costs, and whose pages were written anew.
+        The records with points by hand and late penalties, and the students whose pages were rewritten.
 
     Raises:
-        BadInput: nbgrader's plugin for late penalties cannot be used; the grades are recorded without its penalties.
+        BadInput: nbgrader's plugin for late penalties cannot be used; grades are recorded without its penalties.
     """
     name = strategy.name
     if book.is_new():
@@ -95,7 +94,7 @@ def _in_order(records: Mapping[str, Record]) -> tuple[Record, ...]:
 def _complete_records(
     course: Course, lesson: str, book: GradebookSession, students: Collection[str]
 ) -> dict[str, Record]:
-    """The records of these students with what was given by hand and what being late costs, which is written as well."""
+    """Return these students' records with points by hand and late penalties, after writing the penalties."""
     with book.begin() as session:
         cells = store.by_hand(session, lesson)
         found = [
@@ -113,7 +112,7 @@ def _complete_records(
 
 
 def outdated_pages(course: Course, lesson: str, records: Iterable[Record]) -> list[str]:
-    """The students whose page is not there, is not what was written, or lacks what was given by hand or moved since.
+    """Return the students whose page is missing, has been changed, or lacks later points by hand or deadlines.
 
     Args:
         course: the course.
@@ -140,7 +139,7 @@ def outdated_pages(course: Course, lesson: str, records: Iterable[Record]) -> li
 
 
 def _has_other_pages(files: Mapping[str, Path], record: Record, graded: str) -> bool:
-    """Whether one of a submission's pages is no longer the one that was written."""
+    """Return whether one of a submission's pages has been changed."""
     since = datetime.fromisoformat(graded).timestamp()
     return any(
         _is_another(path, *record.files.get(file, ("", -1)), since)
@@ -150,7 +149,7 @@ def _has_other_pages(files: Mapping[str, Path], record: Record, graded: str) -> 
 
 
 def _is_another(path: Path, sha256: str, size: int, graded: float) -> bool:
-    """Whether a page is no longer the one that was written. Its bytes are read only where it may have changed since."""
+    """Return whether a page has been changed. Reads its bytes only if its time says that it may have."""
     try:
         status = path.stat()
         if status.st_size != size:
@@ -163,8 +162,8 @@ def _is_another(path: Path, sha256: str, size: int, graded: float) -> bool:
 
 
 def _digest(record: Record) -> str:
-    """What a page shows of what was given by hand, as a digest, and of the deadline, as one that follows a colon; each
-    of them empty where there is nothing.
+    """Return a digest of the points by hand that a page shows, and after a colon, one of its deadline; each may be
+    empty.
     """
     given: list[object] = [
         (_named(record, cell), cell.points, cell.extra_credit, cell.comment, *["changed"] * cell.is_changed)
@@ -178,7 +177,7 @@ def _digest(record: Record) -> str:
 
 
 def _named(record: Record, cell: HandGrade) -> str:
-    """A cell's grade_id; where the assignment has several notebooks, with that of its notebook."""
+    """Return a cell's grade_id, preceded by its notebook if the assignment has several."""
     return cell.cell if cell.notebook in ("", record.lesson) else f"{cell.notebook}/{cell.cell}"
 
 
@@ -187,10 +186,10 @@ def _sha256(shown: Sequence[object]) -> str:
 
 
 def _is_changed(before: str, now: str, is_frozen: bool) -> bool:
-    """Whether a page no longer shows what it should: in a frozen lesson, what was given by hand."""
+    """Return whether a page is out of date; in a frozen lesson, only points by hand count."""
     return _by_hand(before) != _by_hand(now) if is_frozen else before != now
 
 
 def _by_hand(digest: str) -> str:
-    """The part of a digest that is of what was given by hand."""
+    """Return the part of a digest that covers points by hand."""
     return digest.partition(":")[0]

@@ -1,4 +1,4 @@
-"""A submission's cells, and what has become of each of them, for the student and for the instructor."""
+"""A submission's cells and what happened to each, for the student and for the instructor."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from course_lib.judging.verdict import Verdict
 
 @dataclass(frozen=True)
 class Script:
-    """The cells of a submission, in notebook order, and what each may use."""
+    """The cells of a submission in notebook order, and their limits."""
 
     cells: Sequence[Cell]
     limits: Limits
@@ -29,20 +29,20 @@ class Script:
     catalogue: Catalogue
 
     def allowed(self, cell: Cell) -> Allowance:
-        """What a cell may use instead of the limits: an exercise's answer and its check have some of their own."""
+        """Return a cell's own limits: an exercise's answer and its check may have some."""
         return self.allowances.get(cell.exercise or "", NO_ALLOWANCE)
 
     def limits_of(self, place: int) -> Limits:
-        """What the cell at this place may use."""
+        """Return the limits of the cell at this index."""
         return self.allowed(self.cells[place]).applied(self.limits)
 
     def number(self, place: int) -> int:
-        """The number that a notebook shows next to this cell when it is run from the top: cells of code are counted."""
+        """Return the execution number that a notebook run from the top shows for this cell."""
         return sum(cell.is_code for cell in self.cells[: place + 1])
 
 
 class CellLog:
-    """What has become of each cell, by its place: its outputs, what it raised, and whether it has ended its sandbox."""
+    """What happened to each cell, by index: its outputs, its exception, and whether it ended its sandbox."""
 
     def __init__(self, script: Script) -> None:
         self._script = script
@@ -53,12 +53,12 @@ class CellLog:
         self.lost: dict[int, BoxLost] = {}
 
     def note_loss(self, place: int, lost: BoxLost) -> None:
-        """A cell has ended its sandbox."""
+        """Note that a cell has ended its sandbox."""
         self.lost[place] = lost
         self.outputs.pop(place, None)
 
     def note_result(self, place: int, result: CellResult, shown: bool) -> None:
-        """A cell has run, and perhaps its outputs are to be shown."""
+        """Note that a cell has run, with its outputs if they are shown."""
         if shown:
             self.outputs[place] = self._keeper.keep(place, result.outputs)
         self.raised.pop(place, None)
@@ -67,19 +67,19 @@ class CellLog:
             self._missing[place] = result.missing
 
     def notices(self) -> dict[int, str]:
-        """What the student reads below cells that hit a limit or have ended their sandbox."""
+        """Return what the student reads below cells that hit a limit or ended their sandbox."""
         short = {place: f"Cell {self._script.number(place)}: {reason}." for place, reason in self._short_of_memory()}
         return {place: self._stopped(place, lost) for place, lost in self.lost.items()} | short
 
     def remarks(self) -> Iterator[str]:
-        """The same for the instructor, with the names of the limits."""
+        """Yield the same for the instructor, with the names of the limits."""
         for place, lost in sorted(self.lost.items()):
             yield f"cell {self._script.number(place)} ended its sandbox: {with_setting(lost.reason, lost.setting)}"
         for place, reason in sorted(self._short_of_memory()):
             yield f"cell {self._script.number(place)}: {with_setting(reason, 'memory_bytes')}"
 
     def explain_undefined(self, exercise: Exercise) -> Verdict:
-        """The verdict on an answer whose name does not exist: its cell may have been stopped, or have raised."""
+        """Return the verdict on an answer whose name does not exist: perhaps its cell was stopped, or raised."""
         cells = [cell.source if cell.runs else "" for cell in self._script.cells]
         own = [place for place, cell in enumerate(self._script.cells) if cell.exercise == exercise.id]
         found = find_answer(exercise.name, cells, own)
@@ -93,7 +93,7 @@ class CellLog:
         return Verdict(exercise, Outcome.NEVER_DEFINED, 0.0, note=note)
 
     def _ending(self, place: int) -> tuple[Outcome, str]:
-        """How a cell ended that was stopped or has raised."""
+        """Return how a cell ended that was stopped or raised."""
         if place in self.lost:
             return self.lost[place].outcome, f"was stopped: {self.lost[place].for_student}."
         failure, raised = self.raised[place]

@@ -1,4 +1,4 @@
-"""Boxes that are begun before the grader itself is ready, which imports torch for as long as they do."""
+"""Starts sandboxes before the grader itself is ready: both import torch, which takes equally long."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ from autograder.errors import BadInput
 def begun_early(
     course: Course, lesson: str, students: Collection[str] | None, min_level: Level | None, workers: int, force: bool
 ) -> Iterator[BoxRoot | None]:
-    """Where sandboxes will be, if any will be needed, for as long as the block lasts; None where that is not known yet.
+    """Start the fork server early if sandboxes will be needed, for the duration of the block; yield None if that is not
+    known yet.
 
     Args:
         course: the course.
         lesson: the assignment's folder name.
-        students: only these; None for everyone who submitted.
-        min_level: the weakest sandboxes that will do.
-        workers: how many sandboxes there may be at once.
-        force: everything is graded, changed or not.
+        students: grade only these; None for everyone who submitted.
+        min_level: the weakest level to accept.
+        workers: the largest number of sandboxes at once.
+        force: whether everything is graded, changed or not.
     """
     root = None
     if sys.platform.startswith("linux") and (force or looks_changed(course, lesson, students)):
@@ -38,7 +39,7 @@ def begun_early(
 
 
 def looks_changed(course: Course, lesson: str, students: Collection[str] | None) -> bool:
-    """Whether anything was handed in since the gradebook was written: a guess, to begin early with what takes time."""
+    """Guess whether anything was handed in since the gradebook was written, so that slow work can start early."""
     submitted = course.submitted
     names = [path.name for path in submitted.iterdir()] if students is None and submitted.is_dir() else students or ()
     folders = [submitted / name / lesson for name in names]

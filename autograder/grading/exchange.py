@@ -1,8 +1,8 @@
-"""Writes what nbgrader's exchange looks for beside a feedback page, so that `nbgrader release_feedback` can take it.
+"""Writes the files that nbgrader's exchange expects next to a feedback page, so that `nbgrader release_feedback` works.
 
-It gives a page a name that follows from a secret: that of the submission, which `nbgrader submit` draws and keeps for
-the student, whose `nbgrader fetch_feedback` finds the page by it. Where one file is missing, it stops for the whole
-class; so each page has both, and one whose submission came another way gets a secret that nobody has.
+The exchange derives a page's name from the submission's secret. `nbgrader submit` draws that secret and keeps it for
+the student, whose `nbgrader fetch_feedback` finds the page by it. If a file is missing, the exchange stops for the
+whole class, so each page gets both files; a submission that came another way gets a secret that nobody has.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from autograder.intake.folders import read_file
 
 SECRET = "submission_secret.txt"
 SECRET_BYTES = 1000
-"""The longest that is read; nbgrader's own has 128."""
+"""Longest secret to read, in characters; nbgrader's own have 128."""
 
 _SECRET = re.compile(rb"[A-Za-z0-9_-]{32,}")
-"""One that is shorter, and could be guessed, or is no single word, was not written by nbgrader."""
+"""Matches a secret of nbgrader's. A shorter one could be guessed; nbgrader wrote neither that nor several words."""
 
 
 def prepare_release(course: Course, lesson: str, records: Iterable[Record]) -> None:
-    """Put beside the pages of these submissions when they were handed in, and their secrets."""
+    """Write submission times and secrets next to these submissions' pages."""
     for record in records:
         pages = course.feedback / record.student / lesson
         if any(pages.glob("*.html")):
@@ -48,13 +48,13 @@ def _write(path: Path, text: str) -> None:
 
 
 def _time(record: Record) -> str:
-    """As nbgrader writes it; empty where the submission says none."""
+    """Return the submission time as nbgrader writes it; empty if there is none."""
     moment = timestamps.moment(record.handed_in)
     return "" if moment is None else f"{moment:%Y-%m-%d %H:%M:%S.%f} UTC"
 
 
 def _secret(course: Course, lesson: str, student: str) -> str:
-    """That of the submission; where it has none, one that follows from the course's."""
+    """Return the submission's secret; if it has none, derive one from the course's."""
     try:
         with timestamps.opened(course.submitted / student / lesson) as folder:
             written = read_file(folder, SECRET, SECRET_BYTES)

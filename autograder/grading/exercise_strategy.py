@@ -1,4 +1,4 @@
-"""Katze's exercises as the engine grades them: run in sandboxes, and judged from outside, exercise by exercise."""
+"""Grades Katze's exercises: runs them in sandboxes, and judges them from outside, one by one."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Read = Callable[[Task], Submission]
 """Reads a submission.
 
 Raises:
-    Unreadable: there is no notebook that could be graded.
+    Unreadable: it has no notebook that can be graded.
 """
 
 
@@ -53,11 +53,11 @@ class ExerciseStrategy(Strategy):
     differences = {"checks": OTHER_CHECKS, "library": "what the lesson's cells reach of the library has changed"}
 
     def __init__(self, assignment: Assignment, read: Read | None = None) -> None:
-        """Nothing is found out yet that takes a while.
+        """Set up; compute nothing slow yet.
 
         Args:
             assignment: the lesson.
-            read: reads a submission to it; by default where it was handed in.
+            read: reads a submission; by default from where it was handed in.
         """
         super().__init__(assignment.course, assignment.lesson, assignment.limits, assignment.feedback)
         self.assignment = assignment
@@ -68,7 +68,7 @@ class ExerciseStrategy(Strategy):
 
     @cached_property
     def keys(self) -> AnswerKeys:
-        """Its answer keys; with them the course's secret is made."""
+        """Its answer keys; making them creates the course's secret."""
         return self.assignment.make_keys()
 
     # --- what is to be done
@@ -89,7 +89,7 @@ class ExerciseStrategy(Strategy):
         return self.assignment.adjustments
 
     def find_changes(self, record: Record) -> Iterator[str]:
-        """The modules that a student's own cells import, and that have changed."""
+        """Yield the changed modules that a student's own cells import."""
         for name, before in record.imports.items():
             if self.assignment.library.digest([name]) != before:
                 yield f"{name}, which it imports, has changed"
@@ -104,7 +104,7 @@ class ExerciseStrategy(Strategy):
         }
 
     def arrange(self, tasks: Iterable[Task]) -> list[Task]:
-        """The tasks, by the set of hidden inputs: a worker keeps the keys of one set."""
+        """Sort the tasks by their set of hidden inputs: a worker keeps the keys of one set."""
         return sorted(tasks, key=lambda task: self.slot(task.student))
 
     # --- how it is run and judged
@@ -165,10 +165,10 @@ class ExerciseStrategy(Strategy):
         return Finished(task, replace(record, files=files), notebooks, graded.starved)
 
     def _read_earlier(self, task: Task) -> dict[str, list[dict[str, Any]]] | None:
-        """The verdicts on the exercises that are not judged anew, from the notebook that was written with them.
+        """Read the verdicts on exercises that are not graded again from the notebook written earlier.
 
         Returns:
-            None where that notebook is gone or is not what was written: then there is nothing to keep.
+            None if that notebook is gone or has been changed: then there is nothing to keep.
         """
         others = self.exercises - task.judged
         if task.earlier is None or not others:
@@ -180,7 +180,7 @@ class ExerciseStrategy(Strategy):
         return shown if all(shown.values()) else None
 
     def refuse(self, task: Task, reason: str) -> Finished:
-        """What comes of a submission that cannot be used: a page that says so, and no score."""
+        """Return the result for an unusable submission: a page that says so, and no score."""
         finished = self.give_up(task, reason, Outcome.UNREADABLE)
         return replace(finished, record=replace(finished.record, files=write_graded(self, finished.record, {})))
 
@@ -210,7 +210,7 @@ class ExerciseStrategy(Strategy):
     def _record_exercises(
         self, task: Task, level: str, graded: Graded, repaired: Repaired
     ) -> tuple[ExerciseRecord, ...]:
-        """The records of its exercises, in the lesson's order: new ones for verdicts, earlier ones for the others."""
+        """Return the records of its exercises in the lesson's order: new ones for verdicts, earlier ones otherwise."""
         written, verdicts = answers.of_cells(repaired.cells), graded.verdicts
         return tuple(
             replace(
@@ -244,7 +244,7 @@ class ExerciseStrategy(Strategy):
 
     @property
     def gradebook(self) -> GradebookWriter:
-        """The writer of nbgrader's tables, once they are open."""
+        """The writer of nbgrader's tables, after `open_gradebook`."""
         assert self._gradebook is not None
         return self._gradebook
 
@@ -269,7 +269,7 @@ class ExerciseStrategy(Strategy):
 
 
 def _skip_unless_judged(cell: Cell, task: Task) -> Cell:
-    """A cell as it is to be graded: the check of an exercise that is not judged anew is skipped."""
+    """Return the cell to run: the check of an exercise that is not graded again is skipped."""
     return cell.skip() if cell.is_checked and cell.exercise not in task.judged else cell
 
 

@@ -1,6 +1,6 @@
-"""Limits what grading keeps of a sandbox's answers: enough to judge and to show, and never all the memory there is.
+"""Limits what grading keeps of a sandbox's replies: enough to judge and to show, without filling the memory.
 
-A sandbox may send 64 MB in each answer, and a submission asks for some hundred of them.
+A sandbox may send 64 MB in each reply, and a submission gets some hundred replies.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from course_lib.judging.exercise import Value
 from course_lib.judging.observation import Foreign, Observation
 
 RESULT_BYTES = 8 << 20
-"""Of tensors in one result with its gradients; what is right is far smaller."""
+"""Limit for the tensors in one result with its gradients; right results are far smaller."""
 
 OUTPUT_BYTES = 64 << 20
-"""Of all outputs of a submission's cells; a page shows less (`sanitise.NOTEBOOK_BYTES`)."""
+"""Limit for all outputs of a submission's cells; a page shows less (`sanitise.NOTEBOOK_BYTES`)."""
 
 
 def keep_observation(observation: Observation) -> Observation:
-    """The observation, with a word in place of a result that is too large to be right."""
+    """Return the observation, with a note in place of a result that is too large to be right."""
     size_in_bytes = sum(tensor.nbytes for tensor in _tensors([observation.value, *observation.gradients]))
     if size_in_bytes <= RESULT_BYTES:
         return observation
@@ -33,13 +33,13 @@ def keep_observation(observation: Observation) -> Observation:
 
 
 class OutputKeeper:
-    """Keeps the outputs of one cell after another, until together they are too much."""
+    """Keeps the outputs of cell after cell, up to a total limit."""
 
     def __init__(self) -> None:
         self._sizes: dict[int, int] = {}
 
     def keep(self, place: int, outputs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        """The outputs of a cell, without data that no page shows; they take the place of what it put out before."""
+        """Keep and return the outputs of a cell, without data that no page shows; they replace its earlier outputs."""
         self._sizes[place] = sum(map(output_bytes, outputs))
         if sum(self._sizes.values()) <= OUTPUT_BYTES:
             return [_plain(output) for output in outputs]
@@ -49,7 +49,9 @@ class OutputKeeper:
 
 
 def _plain(output: dict[str, Any]) -> dict[str, Any]:
-    """An output whose data is text; of anything else, which could be a hundred thousand lists, the type stays."""
+    """Return an output with only its text data; anything else, which could be a hundred thousand lists, becomes its
+    type.
+    """
     if "data" not in output:
         return output
     data = {kind: content if isinstance(content, str) else "" for kind, content in output["data"].items()}

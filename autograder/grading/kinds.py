@@ -1,4 +1,4 @@
-"""Finds which kind an assignment is of: a lesson with Katze's exercises, or notebooks with nbgrader's test cells."""
+"""Finds an assignment's kind: a lesson with Katze's exercises, or notebooks with nbgrader's test cells."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ def strategy_for(
     feedback: bool = True,
     solution: Path | None = None,
 ) -> Strategy:
-    """How an assignment is graded: by what the course has for it.
+    """Return the strategy for grading an assignment, by what the course has for it.
 
     Args:
         course: the course.
         name: the assignment's folder name.
-        limits: what each notebook may use; by default what the course says.
-        skip_demos: leave out cells tagged `demo`, of a lesson with exercises.
-        feedback: write feedback pages.
-        solution: the folder of the course's own solution, of an assignment with test cells.
+        limits: of each notebook; by default the course's.
+        skip_demos: leave out cells tagged `demo`, in a lesson with exercises.
+        feedback: whether to write feedback pages.
+        solution: the folder of the course's own solution, for an assignment with test cells.
 
     Raises:
         BadInput: there is no such assignment, its release cannot be used, or the gradebook does not know it.

@@ -1,9 +1,9 @@
-"""Grading one submission's notebook: its cells run in sandboxes, its answers are judged from outside.
+"""Grades one submission's notebook: runs its cells in sandboxes, and judges its answers from outside.
 
-A cell that ends its sandbox (a timeout, `os._exit`, too much memory) costs what it defines and no more: a fresh sandbox
-runs the others without it. The time that counts is what the sandboxes compute, not what a busy machine makes of it.
+A cell that ends its sandbox (a timeout, `os._exit`, too much memory) costs only what it defines: a fresh sandbox runs
+the others without it. Time limits count the sandboxes' processor time, so that a busy machine costs nobody a point.
 
-`answer_grader.py` brings each answer to its verdict, `cell_log.py` knows what has become of the cells.
+`answer_grader.py` finds the verdict on each answer; `cell_log.py` keeps what happened to the cells.
 """
 
 from __future__ import annotations
@@ -29,36 +29,36 @@ from course_lib.judging.rules import Code, defines
 from course_lib.judging.verdict import Verdict
 
 MOST_BOXES = 40
-"""A submission gets at most so many sandboxes, if its time allows; one that ends every sandbox is stopped here."""
+"""Most sandboxes for one submission: stops one whose cells end every sandbox."""
 
 MOST_NAMED = 3
-"""Of what a cell changes of Python or torch itself."""
+"""Most changes to Python or torch reported for a cell."""
 
 NO_ALLOWANCES: Mapping[str, Allowance] = {}
-"""What a course allows single exercises where it says nothing."""
+"""Default for single exercises' own limits: none."""
 
 _MAY_BE_DISTURBED = (Outcome.WRONG, Outcome.RAISED, Outcome.DIED, Outcome.TIMED_OUT)
-"""How an exercise may end because an earlier cell has changed Python or torch itself."""
+"""Outcomes that an earlier cell may have caused by changing Python or torch itself."""
 
 OpenBox = Callable[[float], AbstractContextManager[Box]]
-"""Opens a fresh sandbox, for a submission that has this many seconds left."""
+"""Opens a fresh sandbox for a submission with this many seconds left."""
 
 KeyFor = Callable[[Exercise], AnswerKey]
-"""Gives the answer key of an exercise."""
+"""Returns the answer key of an exercise."""
 
 
 @dataclass
 class Graded:
-    """What grading a submission's notebook gives.
+    """The result of grading a submission's notebook.
 
     Attributes:
-        verdicts: one for each exercise that the lesson checks, in the notebook's order.
-        outputs: for each cell that was run, by its place, the outputs (nbformat 4, not sanitized yet).
-        notices: for each cell that hit a limit or ended its sandbox, by its place, a sentence that says so.
-        remarks: the same for the instructor, with the names of the limits; and which limits stopped an answer.
-        worth_a_look: by exercise, where an answer that earns points could hide a call of what its rule forbids, a
-            sentence each: for the instructor alone.
-        starved: whether a sandbox was stopped for taking too long while the machine was busy: alone it might do better.
+        verdicts: one per exercise, in the notebook's order.
+        outputs: the outputs of each cell that ran, by index (nbformat 4, not sanitized yet).
+        notices: a sentence for each cell that hit a limit or ended its sandbox, by index.
+        remarks: the same for the instructor, with the names of the limits, and which limits stopped an answer.
+        worth_a_look: where an answer that earns points could hide a forbidden call, a sentence each, by exercise; for
+            the instructor only.
+        starved: whether a sandbox hit a time limit while the machine was busy, and might do better alone.
     """
 
     verdicts: dict[str, Verdict] = field(default_factory=dict)
@@ -80,18 +80,18 @@ def grade_notebook(
 ) -> Graded:
     """Run the cells of a repaired submission and judge every answer it checks.
 
-    Visible cases run at the check's place. Hidden ones run after the last cell, so that no cell can show their inputs;
-    where a later cell changes what the answer uses, a fresh sandbox runs them at the check's place.
+    Visible cases run at the check. Hidden ones run after the last cell, so that no cell can show their inputs; if a
+    later cell changes what the answer uses, a fresh sandbox runs them at the check.
 
     Args:
         cells: in notebook order.
-        catalogue: where the exercises are found that they name.
-        open_box: opens a fresh sandbox of a kind.
-        key_for: gives the answer key of an exercise.
-        limits: of the sandboxes; `submission_seconds` holds for all sandboxes together.
-        skip_demos: leave out cells tagged `demo`, except those that may define a name that is missing later. Where they
-            run and a limit is hit, answers are judged without them as well, and keep the better verdict.
-        allowances: what single exercises may use instead, by their ids.
+        catalogue: the course's exercises.
+        open_box: opens a fresh sandbox.
+        key_for: returns the answer key of an exercise.
+        limits: of the sandboxes; `submission_seconds` covers all sandboxes together.
+        skip_demos: leave out cells tagged `demo`, except those that may define a name that is missing later. If they
+            run and hit a limit, answers are also graded without them, and the better verdict counts.
+        allowances: single exercises' own limits, by id.
     """
     script = Script(cells, limits, allowances, catalogue)
     runner = NotebookRunner(script, Budget(open_box, limits.submission_seconds), key_for, Demos(cells, skip_demos))
@@ -109,7 +109,7 @@ def grade_notebook(
 
 
 class Budget:
-    """The time of a submission, which all its sandboxes share."""
+    """The time that all sandboxes of a submission share."""
 
     def __init__(self, open_box: OpenBox, seconds: float) -> None:
         self._open_box = open_box
@@ -118,7 +118,7 @@ class Budget:
 
     @contextmanager
     def open_box(self) -> Iterator[Box]:
-        """A fresh sandbox, which may use up what is left."""
+        """Open a fresh sandbox, which may use the remaining time."""
         with self._open_box(self.seconds_left) as box:
             try:
                 yield box
@@ -128,7 +128,7 @@ class Budget:
 
 
 class Demos:
-    """Which cells tagged `demo` are left out: those that nothing has been found to need."""
+    """Decides which cells tagged `demo` to leave out: those that nothing has needed so far."""
 
     def __init__(self, cells: Sequence[Cell], skip: bool, needed: Iterable[int] = ()) -> None:
         self._cells = cells
@@ -136,14 +136,14 @@ class Demos:
         self.needed = set(needed)
 
     def skips(self, place: int) -> bool:
-        """Whether the cell at this place is left out."""
+        """Return whether to leave out the cell at this index."""
         return self._cells[place].is_demo and self.skip and place not in self.needed
 
     def need(self, skipped: Sequence[int], missing: Missing | None) -> bool:
-        """Whether skipped cells may define what is missing. These run from now on, the others need not.
+        """Return whether skipped cells may define what is missing; those run from now on.
 
-        What the release's cells define is plain: a name that is nowhere is no reason to train a model.
-        A student's own may do it in more ways than can be read off them.
+        The names that released cells define are known, so a name that none defines is no reason to train a model. A
+        student's own cell may define names in ways that cannot be read off it.
         """
         if missing is None:
             return False
@@ -158,9 +158,9 @@ class Demos:
 
 
 class NotebookRunner:
-    """Runs a notebook's cells in sandboxes, one after another, until every answer has its verdict.
+    """Runs a notebook's cells in one sandbox after another until every answer has a verdict.
 
-    Every verdict is found here, and none is changed from outside.
+    Every verdict is found here; nothing outside changes one.
     """
 
     def __init__(self, script: Script, budget: Budget, key_for: KeyFor, demos: Demos, asks: bool = True) -> None:
@@ -168,10 +168,10 @@ class NotebookRunner:
 
         Args:
             script: the cells.
-            budget: their time.
-            key_for: gives the answer key of an exercise.
-            demos: which cells are left out.
-            asks: find out, at the end of the cells, whether they have changed Python or torch itself.
+            budget: the submission's time.
+            key_for: returns the answer key of an exercise.
+            demos: decides which cells to leave out.
+            asks: whether to find out, after the last cell, if the cells have changed Python or torch itself.
         """
         self._script = script
         self._budget = budget
@@ -191,7 +191,7 @@ class NotebookRunner:
                 self._answers.setdefault(cell.exercise, answer).read(code, place)
 
     def grade(self) -> Graded:
-        """Run and check everything; what is known in the end."""
+        """Run and check everything; return the result."""
         self._run()
         better, disturbing = self._retry_without_disturbing() if self._is_disturbed else ({}, {})
         verdicts = self._verdicts() | better
@@ -209,12 +209,12 @@ class NotebookRunner:
 
     @property
     def hit_a_limit(self) -> bool:
-        """Whether a limit has stopped anything."""
+        """Return whether a limit has stopped anything."""
         is_stopped = any(answer.stopped for answer in self._answers.values())
         return is_stopped or bool(self._log.lost) or self._budget.seconds_left <= 0
 
     def _verdicts(self) -> dict[str, Verdict]:
-        """One for each answer; one that was never reached has run out of time."""
+        """Return a verdict for each answer; one that was never reached has run out of time."""
         boxes = MOST_BOXES if self._gave_up else 0
         return {name: answer.verdict or answer.leave_unreached(boxes) for name, answer in self._answers.items()}
 
@@ -233,7 +233,7 @@ class NotebookRunner:
         return self._reached_the_end and all(answer.verdict is not None for answer in self._answers.values())
 
     def _run_in(self, box: Box) -> None:
-        """Run and check what can be run in one sandbox. It ends at the last cell, or where the sandbox is lost."""
+        """Run and check what one sandbox can, up to the last cell or until the sandbox is lost."""
         skipped: list[int] = []
         for place, cell in enumerate(self._script.cells):
             if cell.is_checked and cell.exercise:
@@ -253,7 +253,7 @@ class NotebookRunner:
                 return
 
     def _run_cell(self, box: Box, place: int, skipped: Sequence[int]) -> bool:
-        """Run one cell; False where the sandbox is lost, or must be left because a skipped cell was needed."""
+        """Run one cell; return False if the sandbox is lost, or must be left because a skipped cell was needed."""
         cell = self._script.cells[place]
         try:
             result = box.run_cell(cell.source, self._script.allowed(cell))
@@ -265,8 +265,8 @@ class NotebookRunner:
         return not self._demos.need(skipped, Missing.of(result.raised))
 
     def _check(self, box: Box, answer: AnswerGrader, skipped: Sequence[int]) -> bool:
-        """Check an answer at its place; False where the sandbox must be left: it was lost over it, it has seen hidden
-        inputs, which nothing that is checked after may show, or a skipped cell was needed.
+        """Check an answer; return False if the sandbox must be left: because it was lost, because a skipped cell was
+        needed, or because it has seen hidden inputs, which nothing checked later may show.
         """
         go_on = answer.check_in_place(box, sealed=self._reached_the_end)
         if self._demos.need(skipped, answer.find_missing()):
@@ -275,7 +275,7 @@ class NotebookRunner:
         return go_on
 
     def _ask_for_changes(self, box: Box) -> bool:
-        """Find out whether the cells have changed what is not theirs; False where the sandbox is lost over it."""
+        """Find out whether the cells have changed Python or torch; return False if the sandbox is lost over it."""
         try:
             self._is_disturbed = bool(box.changes())
         except BoxLost:
@@ -286,14 +286,14 @@ class NotebookRunner:
     # --- once more, without cells that disturb the others
 
     def _retry_without_disturbing(self) -> tuple[dict[str, Verdict], dict[int, str]]:
-        """Grade what failed on its visible cases once more, without cells that change Python or torch itself. An answer
-        that passes the visible cases was not disturbed.
+        """Grade answers that failed their visible cases once more, without cells that change Python or torch itself.
+        Answers that passed their visible cases were not disturbed.
 
-        An exercise's own cells stay: what they change is its own doing.
+        An exercise's own cells stay: it is responsible for what they change.
 
         Returns:
-            The verdicts that are better than the first; and the cells for which their exercises had failed, each with
-            what it changes, in words.
+            The verdicts that improved, and the cells that had made these exercises fail, each with what it changes, in
+            words.
         """
         first = self._verdicts()
         failed = [name for name, one in first.items() if self._answers[name].verdict and _may_be_disturbed(one)]
@@ -318,10 +318,10 @@ class NotebookRunner:
         return better, disturbing
 
     def _find_changing_cells(self) -> dict[int, str]:
-        """The places of the cells that change what is not theirs, each with what it changes, in words.
+        """Return the cells that change Python or torch itself, by index, each with what it changes, in words.
 
-        The cells run once more, in a sandbox of their own, which says after each what has changed. A cell that ends
-        the sandbox, or after which it cannot answer, is taken for one of them, and the search ends there.
+        The cells run once more in a sandbox of their own, which reports after each what has changed. A cell that ends
+        the sandbox, or leaves it unable to answer, counts as one of them and ends the search.
         """
         found: dict[int, str] = {}
         known: set[str] = set()
@@ -341,7 +341,7 @@ class NotebookRunner:
         return found
 
     def _retry(self, names: Collection[str], without: Collection[int]) -> dict[str, Verdict]:
-        """The verdicts on these exercises, had some cells not been there."""
+        """Return the verdicts on these exercises without some of the cells."""
         cells = [
             cell.skip()
             if place in without or place in self._log.lost or (cell.is_checked and cell.exercise not in names)
@@ -360,7 +360,7 @@ def _may_be_disturbed(verdict: Verdict) -> bool:
 
 
 def _worth_a_look(script: Script, verdicts: Mapping[str, Verdict]) -> dict[str, list[str]]:
-    """Where answers that have earned points could hide what their rules forbid, by exercise."""
+    """Return where answers that earn points could hide forbidden calls, by exercise."""
     ruled = {name: one.exercise.name for name, one in verdicts.items() if one.exercise.forbidden and one.points}
     if not ruled:
         return {}

@@ -1,7 +1,7 @@
 """Plans a run: which submissions to grade, which of their exercises, and why.
 
-A grade depends on the submission, the exercise's definition, the release, the seed, the versions and the limits.
-Where all of these match the record, and what was written is still there, nothing is done.
+A grade depends on the submission, the exercise's definition, the release, the seed, the versions and the limits. If all
+of these match the record, and the files written are still there, nothing needs to be done.
 """
 
 from __future__ import annotations
@@ -35,35 +35,35 @@ OTHER_SECRET = "the course's secret has changed"
 OTHER_CHECKS = "Katze's grading code has changed"
 
 _FOR_READERS = ("Katze",)
-"""Versions from which nothing follows: what could change a grade is recorded apart from them."""
+"""Versions that do not matter by themselves: whatever could change a grade is recorded separately."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a run has to do.
+    """The work of a run.
 
     Attributes:
-        tasks: the submissions to grade, in the order of the students' ids.
-        unchanged: the records of all others.
+        tasks: the submissions to grade, sorted by student id.
+        unchanged: the records of all other submissions.
     """
 
     tasks: tuple[Task, ...] = ()
     unchanged: tuple[Record, ...] = field(default=(), repr=False)
 
     def without_tasks(self) -> Plan:
-        """The plan to leave everything as it is."""
+        """Return a plan that leaves everything as it is."""
         return Plan(unchanged=(*self.unchanged, *(task.earlier for task in self.tasks if task.earlier is not None)))
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """What a gradebook holds of a lesson.
+    """What a gradebook has about a lesson.
 
     Attributes:
-        records: by student, as they were judged.
-        overwritten: the students whose scores in nbgrader's tables are not those that follow from the records.
-        adjustments: what the course has decided, as it is in those scores.
-        frozen: since when the lesson is frozen; empty where it is not.
+        records: the records by student, without adjustments.
+        overwritten: the students whose scores in nbgrader's tables do not match their records.
+        adjustments: the course's decisions that those scores include.
+        frozen: the time when the lesson was frozen; empty if it is not.
     """
 
     records: Mapping[str, Record] = field(default_factory=dict)
@@ -73,7 +73,7 @@ class Recorded:
 
     @classmethod
     def read(cls, session: Session, strategy: Strategy) -> Recorded:
-        """Read it from a gradebook that has records, of this version or an earlier one."""
+        """Read a gradebook that has records, of this version or an earlier one."""
         name = strategy.name
         records, adjustments = store.records(session, name), read_adjustments(session, name)
         counted = {student: adjusted(record, adjustments) for student, record in records.items()}
@@ -88,13 +88,13 @@ def make_plan(
     weakest: Level,
     force: bool = False,
 ) -> Plan:
-    """Compare what is there with what was recorded. Nothing is written.
+    """Compare the submissions with what was recorded. Write nothing.
 
     Args:
         strategy: of the assignment.
         submissions: students and the folders of their submissions.
-        recorded: what the gradebook holds of the assignment.
-        weakest: a grade from weaker sandboxes than this is not good enough.
+        recorded: what the gradebook has about the assignment.
+        weakest: the weakest level whose grades are good enough.
         force: grade everything, changed or not.
     """
     tasks, unchanged = [], []
@@ -119,7 +119,7 @@ def make_plan(
 
 
 def _find_reasons(strategy: Strategy, record: Record, digest: str, weakest: Level, overwritten: bool) -> Iterator[str]:
-    """Why a submission has to be graded again as a whole; nothing if it has not."""
+    """Yield the reasons why a whole submission must be graded again, if any."""
     if record.digest != digest:
         yield SUBMITTED_AGAIN
     if record.void:  # what it had written is gone with it, and its scores are taken back
@@ -162,10 +162,10 @@ def _compare_settings(before: Mapping[str, object], now: Mapping[str, object]) -
 
 
 def _find_missing_files(strategy: Strategy, record: Record) -> Iterator[str]:
-    """What an earlier run has written that is no longer there.
+    """Yield the files of an earlier run that are missing.
 
-    An autograded notebook must be what was written, by its size. A feedback page that is another program's by now is
-    no reason to grade again: it is written anew from what was recorded (`by_hand.py`).
+    An autograded notebook must still have the size that was written. A feedback page that another program has replaced
+    is no reason to grade again: it is rewritten from the record (`by_hand.py`).
     """
     for file, path in strategy.written_files(record.student).items():
         is_notebook = file.startswith("autograded")
@@ -176,7 +176,7 @@ def _find_missing_files(strategy: Strategy, record: Record) -> Iterator[str]:
 
 
 def size_of(path: Path) -> int:
-    """The size of a file that an earlier run has written, in bytes; -1 where it is gone."""
+    """Return the size in bytes of a file that an earlier run wrote; -1 if it is gone."""
     try:
         return path.stat().st_size
     except (FileNotFoundError, NotADirectoryError):

@@ -1,4 +1,4 @@
-"""Finds out what `katze grade` would do, and writes nothing: compares what is there, or grades a copy."""
+"""Finds out what `katze grade` would do without writing anything: makes the plan, or grades a copy."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ _COPIED = "gradebook.db"
 
 @dataclass(frozen=True)
 class Preview:
-    """What a run would do.
+    """What a run of the grader would do.
 
     Attributes:
         lesson: the lesson.
-        tasks: the submissions that would be graded, each with its reasons and the exercises that would be judged.
-        unchanged: how many would be left as they are.
-        decided: what the course has decided since, a line for each exercise.
-        recounted: the records whose points would be others because of it, as they count now and then.
-        frozen: that nothing would be graded, in a line; empty where the lesson is not frozen.
+        tasks: the submissions that would be graded, with the reasons and the exercises to judge.
+        unchanged: how many submissions would stay as they are.
+        decided: the course's new decisions, a line per exercise.
+        recounted: the records whose points would change because of them: as they count now, and as they would.
+        frozen: a line that says that a frozen lesson would not be graded; empty otherwise.
     """
 
     lesson: str
@@ -48,7 +48,7 @@ class Preview:
     frozen: str = ""
 
     def records(self) -> dict[str, Any]:
-        """The same as JSON data; points are the automatic ones."""
+        """Return the preview as JSON data; points are the automatic ones."""
         return {
             "lesson": self.lesson,
             "frozen": self.frozen,
@@ -82,10 +82,10 @@ def preview_lesson(
     force: bool = False,
     solution: Path | None = None,
 ) -> Preview:
-    """Find out what `grade_assignment` would do with the same arguments. Nothing is run, and nothing is written.
+    """Find out what `grade_assignment` would do with the same arguments, without running or writing anything.
 
     Raises:
-        BadInput: as `grade_assignment` does, for what would keep it from beginning.
+        BadInput: whatever would keep `grade_assignment` from starting.
     """
     strategy = strategy_for(course, lesson, limits=limits, skip_demos=skip_demos, feedback=feedback, solution=solution)
     submissions = select_submissions(course, lesson, students)
@@ -115,9 +115,9 @@ def _points(record: Record) -> dict[str, float | None]:
 
 @contextlib.contextmanager
 def copied(course: Course, lesson: str) -> Iterator[Course]:
-    """The course with a copy of everything that grading a lesson writes, in a folder that goes afterwards.
+    """Yield the course with a copy of everything that grading a lesson writes, in a temporary folder.
 
-    Submissions and releases are read where they are.
+    Submissions and releases are not copied.
 
     Raises:
         BadInput: it cannot be copied.

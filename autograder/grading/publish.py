@@ -1,4 +1,4 @@
-"""Writes the files of a graded submission, for nbgrader and for the student, and removes them."""
+"""Writes and removes the files of a graded submission, for nbgrader and for the student."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from autograder.gradebook.record import Record
 from autograder.grading.strategy import Strategy
 
 Notebooks = Mapping[str, Mapping[str, Any]]
-"""The notebooks of a submission that were graded, by name, in nbformat 4.5."""
+"""A submission's graded notebooks, by name, in nbformat 4.5."""
 
 Files = dict[str, tuple[str, int]]
-"""For each file that was written, its SHA-256 and its size in bytes."""
+"""The SHA-256 and size in bytes of each file written, by name."""
 
 NO_PENALTIES: Mapping[str, float] = {}
 
 
 def write_graded(strategy: Strategy, record: Record, notebooks: Notebooks) -> Files:
-    """Write the notebooks that were graded, and the feedback pages; what an earlier run left of the others goes."""
+    """Write the graded notebooks and the feedback pages; remove an earlier run's other files."""
     places, written = strategy.written_files(record.student), Files()
     for ending, name in strategy.notebooks.items():
         file = f"autograded{ending}"
@@ -34,10 +34,10 @@ def write_graded(strategy: Strategy, record: Record, notebooks: Notebooks) -> Fi
 
 
 def rewrite_feedback(strategy: Strategy, record: Record, penalties: Mapping[str, float]) -> Files | None:
-    """Write the feedback pages anew, from what was recorded; nothing is run.
+    """Rewrite the feedback pages from the record, without grading anything.
 
     Returns:
-        None where a notebook that they show is gone or is not what was written.
+        None if a notebook that they show is gone or has been changed.
     """
     notebooks = {}
     for ending, name in strategy.notebooks.items():
@@ -50,7 +50,7 @@ def rewrite_feedback(strategy: Strategy, record: Record, penalties: Mapping[str,
 
 
 def read_written(strategy: Strategy, record: Record, ending: str = "") -> dict[str, Any] | None:
-    """An autograded notebook as it was written with a record; None where it is gone, or is another."""
+    """Read the autograded notebook that was written with a record; None if it is gone or has been changed."""
     file = f"autograded{ending}"
     try:
         content = strategy.written_files(record.student)[file].read_bytes()
@@ -63,13 +63,13 @@ def read_written(strategy: Strategy, record: Record, ending: str = "") -> dict[s
 
 
 def discard(strategy: Strategy, student: str) -> None:
-    """Remove what an earlier run left, so that no stale grade is shown."""
+    """Remove an earlier run's files, so that no stale grade is shown."""
     for path in strategy.written_files(student).values():
         path.unlink(missing_ok=True)
 
 
 def _write_feedback(strategy: Strategy, record: Record, notebooks: Notebooks, penalties: Mapping[str, float]) -> Files:
-    """Write a page for each notebook; where none is wanted, earlier ones go, since they tell of another grade."""
+    """Write a page for each notebook; without feedback, remove earlier pages, since they show another grade."""
     written, places = Files(), strategy.written_files(record.student)
     for ending, name in strategy.notebooks.items():
         file = f"feedback{ending}"
@@ -82,7 +82,7 @@ def _write_feedback(strategy: Strategy, record: Record, notebooks: Notebooks, pe
 
 
 def write_whole(path: Path, text: str) -> tuple[str, int]:
-    """Write a file, whole or not at all; returns its SHA-256 and its size."""
+    """Write a file, whole or not at all; return its SHA-256 and size."""
     content = text.encode()
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.part")  # one name: what a killed run left, the next one overwrites

@@ -1,4 +1,4 @@
-"""Shows a graded submission to a lesson: the verdicts in its notebook, and the feedback page."""
+"""Renders a graded submission to a lesson: the verdicts in its notebook, and the feedback page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from course_lib.judging.verdict import Verdict
 
 
 def show_verdicts(verdicts: Mapping[str, Verdict]) -> dict[str, list[dict[str, Any]]]:
-    """Verdicts as the outputs of their check cells."""
+    """Return verdicts as the outputs of their check cells."""
     return {
         exercise: [
             {
@@ -28,7 +28,7 @@ def show_verdicts(verdicts: Mapping[str, Verdict]) -> dict[str, list[dict[str, A
 def shown_in(
     assignment: Assignment, notebook: Mapping[str, Any], exercises: Iterable[str]
 ) -> dict[str, list[dict[str, Any]]]:
-    """The verdicts on these exercises, as an autograded notebook shows them: the outputs of their check cells."""
+    """Return the verdicts on these exercises as an autograded notebook shows them: the outputs of their check cells."""
     outputs = {
         cell["metadata"]["nbgrader"]["grade_id"]: cell["outputs"]
         for cell in notebook["cells"]
@@ -38,7 +38,7 @@ def shown_in(
 
 
 def feedback_page(assignment: Assignment, record: Record, notebook: Mapping[str, Any] | None) -> str:
-    """The feedback page, as HTML; without a notebook it says why there is none."""
+    """Return the feedback page as HTML; without a notebook it says why there is none."""
     shown = {} if notebook is None else shown_in(assignment, notebook, assignment.fingerprints)
     return render_feedback(
         notebook,

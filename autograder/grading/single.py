@@ -1,4 +1,4 @@
-"""Checking one answer from a plain Python file, in a sandbox, without a notebook or a course."""
+"""Checks one answer from a plain Python file in a sandbox, without a notebook or a course."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from course_lib.judging.verdict import Verdict
 
 @dataclass(frozen=True)
 class Checked:
-    """A check of an answer in a file.
+    """The result of checking an answer in a file.
 
     Attributes:
         verdict: on the answer.
-        level: of the sandbox that it ran in.
-        cells: the code in which the answer was found.
+        level: of the sandbox it ran in.
+        cells: the code that contains the answer.
     """
 
     verdict: Verdict
@@ -50,13 +50,13 @@ def check_file(
 ) -> Checked:
     """Check an answer in a file.
 
-    What the lesson's notebook imports is at hand for it.
+    The answer can use everything that the lesson's notebook imports.
 
     Args:
-        catalogue: the exercises that there are.
+        catalogue: all exercises.
         exercise_id: the exercise.
-        target: "FILE.py", or "FILE.py:NAME" where the answer's name is not the exercise's.
-        visible_only: leave out the hidden cases (which use the public seed here).
+        target: "FILE.py", or "FILE.py:NAME" if the answer has another name than the exercise.
+        visible_only: leave out the hidden cases (which use a public seed here).
         min_level: refuse to run in a weaker sandbox than this.
 
     Raises:
@@ -98,23 +98,23 @@ def check_file(
 
 
 def _courses() -> Iterator[Course]:
-    """The courses that are at hand: around the current folder, and around this file."""
+    """Yield the courses around the current folder and around this file."""
     for folder in (None, Path(__file__).parent):
         with contextlib.suppress(BadInput):
             yield Course.find(folder)
 
 
 def _releases(lesson: str) -> Iterator[Release]:
-    """The released notebooks of a lesson that are at hand."""
+    """Yield the released notebooks of a lesson that can be found."""
     for course in _courses():
         with contextlib.suppress(BadInput):
             yield Release.of(course, lesson)
 
 
 def _cells_of_notebook(exercise: Exercise, written: str, releases: Sequence[Release]) -> list[Cell]:
-    """The cells of a notebook that was saved as a script, as they are graded, with this exercise's check alone.
+    """Return the cells of a notebook saved as a script, to be graded with this exercise's check only.
 
-    Empty where it is no script of most of the lesson.
+    Empty unless it is a script of most of the lesson.
     """
     with contextlib.suppress(Unreadable):
         submission = read_notebook(written.encode())
@@ -126,9 +126,9 @@ def _cells_of_notebook(exercise: Exercise, written: str, releases: Sequence[Rele
 
 
 def _quote_lesson(exercise: Exercise, source: str) -> str:
-    """What the lesson's notebook imports and defines that an answer mentions, for a cell that was pasted into a file.
+    """Return the imports and definitions of the lesson's notebook that an answer pasted into a file mentions.
 
-    Empty where there is no released notebook at hand, and where the file is not Python.
+    Empty if no released notebook can be found, or the file is not Python.
     """
     for course in _courses():
         with contextlib.suppress(BadInput, SyntaxError):
@@ -137,10 +137,10 @@ def _quote_lesson(exercise: Exercise, source: str) -> str:
 
 
 def _find(catalogue: Catalogue, exercise_id: str) -> Exercise:
-    """The exercise of this id.
+    """Return the exercise with this id.
 
     Raises:
-        BadInput: there is none; the message names near ones.
+        BadInput: there is none; the message names similar ones.
     """
     try:
         return catalogue.find(exercise_id)
@@ -149,7 +149,7 @@ def _find(catalogue: Catalogue, exercise_id: str) -> Exercise:
 
 
 def _split(target: str, exercise: Exercise) -> tuple[str, str]:
-    """The file, and the name of the answer in it."""
+    """Return the file and the answer's name in it."""
     file, name = target, exercise.name
     if not target.endswith((".py", ".ipynb")) and ":" in target:
         file, _, name = target.rpartition(":")
@@ -161,7 +161,7 @@ def _split(target: str, exercise: Exercise) -> tuple[str, str]:
 
 
 def _read(file: str) -> str:
-    """The file's text."""
+    """Return the file's text."""
     try:
         return Path(file).read_text(encoding="utf-8-sig")
     except OSError as error:
@@ -171,7 +171,7 @@ def _read(file: str) -> str:
 
 
 def _of_a_file(note: str, exercise: Exercise, file: str, source: str) -> str:
-    """A verdict's sentence about a cell that failed, as one about a file, with the line itself."""
+    """Reword a verdict's sentence about a failed cell for a file, and quote the line."""
     cell = f"The cell that should define {exercise.name} "
     if not note.startswith(cell):
         return note
@@ -187,7 +187,7 @@ _IN_LINE = re.compile(r" in line (\d+)")
 
 
 def _explain_absence(file: str, name: str, source: str, exercise: Exercise) -> str:
-    """What to say about a file without the answer: which functions it has, and how to name one of them."""
+    """Say which functions a file without the answer has, and how to name one of them."""
     names = written_names(source)
     if not names:
         kind = "class" if exercise.is_class else "def"

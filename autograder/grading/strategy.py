@@ -1,5 +1,5 @@
-"""What the engine asks of an assignment. Its two kinds answer differently, and nothing else knows which it is: Katze's
-exercises (`exercise_strategy.py`) and nbgrader's test cells (`plain/strategy.py`).
+"""What the engine needs from an assignment. Only this knows its kind: Katze's exercises (`exercise_strategy.py`) or
+nbgrader's test cells (`plain/strategy.py`).
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ _BOX_FOLDER = re.compile(r"/[^\s'\"]*/katze-box-\w+(?:/boxes/\w+)?")
 
 
 class Strategy(ABC):
-    """An assignment as it is graded in one run.
+    """An assignment as graded in one run.
 
     Attributes:
-        course: where everything is.
+        course: the course.
         name: the assignment's folder name.
-        limits: what each notebook of a submission may use.
-        feedback: write feedback pages.
-        promise: what is said of the sandboxes before anything runs; may be empty.
-        notebooks: the notebooks of a submission, by what the names of their files in records end with.
-        differences: what is said of a part of the conditions that has changed and that nobody reads, by its name.
-        notices: what the instructor should know of the course's settings, a line each.
+        limits: of each notebook of a submission.
+        feedback: whether to write feedback pages.
+        promise: a line about the sandboxes before anything runs; may be empty.
+        notebooks: the notebooks of a submission, by the ending of their files' names in records.
+        differences: what to say if a part of the conditions that people cannot read has changed, by its name.
+        notices: lines for the instructor about the course's settings.
     """
 
     promise = ""
@@ -62,64 +62,64 @@ class Strategy(ABC):
     @property
     @abstractmethod
     def conditions(self) -> Conditions:
-        """What its grades depend on, besides submissions and exercises."""
+        """The conditions that its grades depend on, besides submissions and exercises."""
 
     @property
     @abstractmethod
     def exercises(self) -> frozenset[str]:
-        """The ids of all that is judged in it."""
+        """The ids of everything that is graded in it."""
 
     @property
     def adjustments(self) -> Adjustments:
-        """What the course has decided about its exercises."""
+        """The course's decisions about its exercises."""
         return {}
 
     def find_changes(self, record: Record) -> Iterator[str]:
-        """Why a submission is graded again as a whole, beside what holds for every kind of assignment."""
+        """Yield reasons of this kind of assignment to grade a whole submission again."""
         return iter(())
 
     def find_redefined(self, record: Record) -> dict[str, str]:
-        """The exercises that are not, or no longer, those that were graded, each with the reason."""
+        """Return the exercises that have changed since they were graded, or are new, each with the reason."""
         return {}
 
     def arrange(self, tasks: Iterable[Task]) -> list[Task]:
-        """The tasks in the order in which they are graded soonest."""
+        """Return the tasks in the order that is fastest to grade."""
         return list(tasks)
 
     # --- how it is run and judged
 
     @abstractmethod
     def make_fork_server(self, level: Level, channels: int = 1, root: BoxRoot | None = None) -> ForkServer:
-        """Where sandboxes come from, with a channel for each worker, perhaps begun earlier."""
+        """Make the fork server, with a channel for each worker; `root` may hold one started early."""
 
     def rehearse(self, fork_server: ForkServer, tell: Tell) -> None:
-        """Try out on a sandbox of it what can be tried before anybody is judged."""
+        """Try out whatever can be tried in a sandbox before grading begins."""
         return
 
     @abstractmethod
     def begin(self, fork_server: ForkServer, channel: int) -> Callable[[Task], Finished]:
-        """What a worker does with each task; asked for once in each worker, which owns this channel."""
+        """Return the function that grades a task; called once in each worker, which owns this channel."""
 
     # --- its records
 
     @abstractmethod
     def make_unscored(self, task: Task, outcome: Outcome, problem: str) -> tuple[ExerciseRecord, ...]:
-        """The records of all its exercises, without a score."""
+        """Return records of all its exercises without a score."""
 
     def slot(self, student: str) -> int:
-        """Which of the class's sets of hidden inputs a student gets; 0 where there are none."""
+        """Return which of the class's sets of hidden inputs a student gets; 0 if there are none."""
         return 0
 
     def make_record(
         self, task: Task, exercises: tuple[ExerciseRecord, ...], problem: str = "", remarks: Sequence[str] = ()
     ) -> Record:
-        """The record of a submission. What was read and written of it is added when it is known.
+        """Make the record of a submission. What was read and written is added later.
 
         Args:
-            task: says what was handed in.
-            exercises: how each of them came out.
+            task: the submission.
+            exercises: the results.
             problem: why it could not be graded.
-            remarks: what only the instructor reads; a fault of the submission's `timestamp.txt` is added.
+            remarks: for the instructor only; a fault in the submission's `timestamp.txt` is added.
         """
         return Record(
             student=task.student,
@@ -135,12 +135,12 @@ class Strategy(ABC):
         )
 
     def give_up(self, task: Task, problem: str, outcome: Outcome = Outcome.UNGRADED) -> Finished:
-        """What comes of a submission over which the grader itself has failed: `ungraded`, no score."""
+        """Return the result for a submission that the grader itself failed on: `ungraded`, no score."""
         record = self.make_record(task, self.make_unscored(task, outcome, problem), problem)
         return Finished(replace(task, judged=self.exercises), record)
 
     def pass_over(self, student: str, why: str) -> Record:
-        """The record of a submission that is not looked at because its folder's name is not a student id."""
+        """Return the record of a submission skipped because its folder's name is not a student id."""
         exercises = self.make_unscored(Task(student, Path(), "", (), self.exercises), Outcome.UNREADABLE, "")
         return Record(student, self.name, "", "", "", self.slot(student), self.conditions, exercises, problem=why)
 
@@ -148,43 +148,43 @@ class Strategy(ABC):
 
     @abstractmethod
     def open_gradebook(self, book: GradebookSession) -> list[str]:
-        """Make nbgrader's tables ready for its grades; what the instructor should know of that, a line each."""
+        """Prepare nbgrader's tables for its grades; return lines for the instructor."""
 
     def recount(self, run: int) -> list[str]:
-        """Bring the scores that are there up to the adjustments; what has changed, a line each."""
+        """Apply the adjustments to existing scores; return the changes, a line each."""
         return []
 
     @abstractmethod
     def set_aside(self, run: int, students: Collection[str], why: str) -> None:
-        """Let the grades of these students no longer count, until they are graded again."""
+        """Stop counting these students' grades until they are graded again."""
 
     @abstractmethod
     def save(self, run: int, finished: Finished) -> tuple[Change, ...]:
-        """Write one graded submission in one transaction; what has changed since it was last recorded."""
+        """Write one graded submission in one transaction; return the changes since it was last recorded."""
 
     def conclude(self, students: Collection[str]) -> None:
-        """Write what follows from the grades of these students, which have all been recorded."""
+        """Write what depends on these students' grades, which have all been recorded."""
         return
 
     # --- what people see
 
     @abstractmethod
     def page(self, record: Record, notebook: str, graded: Mapping[str, Any] | None, penalty: float) -> str:
-        """The feedback page of one notebook of a submission, as HTML.
+        """Return the feedback page of one notebook of a submission, as HTML.
 
         Args:
             record: of the submission.
             notebook: the name of the notebook.
-            graded: the notebook, as it was graded; None where it could not be.
-            penalty: what being late costs in this notebook, where `read_penalties` knows it.
+            graded: the graded notebook; None if it could not be graded.
+            penalty: the late penalty in this notebook, from `read_penalties`.
         """
 
     def read_penalties(self, session: Session) -> Mapping[str, Mapping[str, float]]:
-        """What being late costs in each notebook, by student and notebook, where that differs between notebooks."""
+        """Return the late penalty of each notebook, by student and notebook, if it differs between notebooks."""
         return {}
 
     def written_files(self, student: str) -> dict[str, Path]:
-        """Where the files of a graded submission go, in nbgrader's layout, by their names in records."""
+        """Return the paths of a graded submission's files in nbgrader's layout, by their names in records."""
         found = {}
         for ending, notebook in self.notebooks.items():
             found[f"autograded{ending}"] = self.course.autograded / student / self.name / f"{notebook}.ipynb"
@@ -193,5 +193,5 @@ class Strategy(ABC):
 
 
 def stable(text: str) -> str:
-    """A message without what differs from run to run: addresses of objects, and the name of the sandbox's folder."""
+    """Return a message without what differs from run to run: addresses of objects, and the sandbox's folder."""
     return _ADDRESS.sub("0x…", _BOX_FOLDER.sub("~", text))

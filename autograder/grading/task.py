@@ -1,4 +1,4 @@
-"""A submission to grade, and what came of it: what goes to a worker and comes back."""
+"""What goes to a worker and comes back: a submission to grade, and its result."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class Task:
 
     Attributes:
         student: the student's id.
-        folder: where the submission lies.
-        digest: fingerprint of what is in it.
-        why: why it is graded, or graded again; a sentence each.
-        judged: the exercises whose answers are to be judged; the others keep what `earlier` says of them.
-        earlier: the record of before; None where there is none.
+        folder: the submission's folder.
+        digest: fingerprint of its contents.
+        why: the reasons why it is graded, or graded again, a sentence each.
+        judged: the exercises to grade; the others keep their results in `earlier`.
+        earlier: the earlier record, or None.
     """
 
     student: str
@@ -32,11 +32,11 @@ class Task:
 
     @property
     def before(self) -> dict[str, ExerciseRecord]:
-        """What was recorded of its exercises, by id."""
+        """The earlier results of its exercises, by id."""
         return {} if self.earlier is None else {one.exercise: one for one in self.earlier.exercises}
 
     def best_share(self, exercise: str) -> float:
-        """The largest share of an exercise's points that the same submission has had until now, from 0 to 1."""
+        """Return the largest share of an exercise's points, from 0 to 1, that the same submission has had so far."""
         before = self.before.get(exercise)
         if self.earlier is None or self.earlier.digest != self.digest or before is None:
             return 0.0
@@ -45,12 +45,12 @@ class Task:
 
 @dataclass(frozen=True)
 class Finished:
-    """What a worker hands back.
+    """A worker's result.
 
     Attributes:
-        task: what it was to do.
-        record: what came of it.
-        notebooks: the graded notebooks, by name; one that could not be graded is missing.
+        task: the task.
+        record: the submission's new record.
+        notebooks: the graded notebooks by name, without those that could not be graded.
         starved: whether a time limit was hit while the machine was busy.
     """
 
@@ -61,5 +61,5 @@ class Finished:
 
     @property
     def unchanged(self) -> frozenset[str]:
-        """The exercises that were not judged anew."""
+        """The exercises that were not graded again."""
         return frozenset(one.exercise for one in self.record.exercises) - self.task.judged

@@ -1,9 +1,8 @@
 """Runs the workers that grade submissions, many at once.
 
-Workers are forks of this process, which has torch and the exercises loaded. They share nothing but the
-fork server, to which each owns a channel. What they find comes back as plain results; only the files of a graded
-submission they write themselves. `grade_in_parallel` is for workers of this machine, `schedule` for workers of any
-kind, wherever they are.
+Workers are forks of this process, which has torch and the exercises loaded. They share only the fork server, to which
+each has its own channel. Their results come back as plain data, but they write a graded submission's files themselves.
+`grade_in_parallel` is for workers of this machine, `schedule` for workers anywhere.
 """
 
 from __future__ import annotations
@@ -37,35 +36,35 @@ from autograder.grading.strategy import Strategy
 from autograder.grading.task import Finished, Task
 
 AHEAD = 3
-"""Submissions handed out at a time to each worker: enough that none waits, few enough that memory stays flat."""
+"""Submissions queued per worker: enough that none waits, few enough that memory stays flat."""
 
 TICK_SECONDS = 0.2
-"""Time between two drawings of the progress bar."""
+"""Seconds between two updates of the progress bar."""
 
 OWN_SECONDS = 60.0
-"""Processor time that a worker itself may use for one submission, before it is ended; its sandboxes have theirs."""
+"""Processor seconds that a worker itself may use for one submission before it is ended; sandboxes have their own."""
 
 OVERTIME_FACTOR = 2.0
-"""How many times as long as a submission is awaited a worker may take for it, by the clock, before it is ended."""
+"""A worker is ended after this many times a submission's time limit, by the clock."""
 
 TRIED_AGAIN = (
     "a time limit was hit while the machine was busy, so the whole submission was graded a second time, by itself"
 )
-"""What the instructor reads about a submission that got a second try."""
+"""Remark for the instructor on a submission that got a second try."""
 
 WORKER_MEMORY = 4 << 30
-"""Bytes of address space that a worker may take beyond what it starts with."""
+"""Bytes of address space that a worker may take in addition to what it starts with."""
 
 DIED_TWICE = "The grader's own process crashed on this submission, twice."
-"""Why a submission is ungraded."""
+"""The reason why a submission is ungraded."""
 
 
 class WorkersLost(Exception):
-    """No worker is left, or the way to them is gone; the message says which."""
+    """No worker is left, or none can be reached; the message says which."""
 
 
 class WorkerDied(Exception):
-    """A worker has died over a submission, and others live on."""
+    """A worker died while grading a submission; others are still alive."""
 
 
 class Pool(Protocol):
@@ -73,29 +72,29 @@ class Pool(Protocol):
 
     @property
     def ahead(self) -> int:
-        """How many submissions they may have at a time; 0 while none of them is ready for one.
+        """Return how many submissions they may have at a time; 0 while none is ready.
 
         Raises:
-            WorkersLost: none of them will be.
+            WorkersLost: none ever will be.
         """
 
     def submit(self, task: Task) -> Future[Finished]:
         """Give them a submission.
 
-        Its future may end in `WorkerDied`, or in `BrokenProcessPool`, after which the pool takes no more.
+        Its future may raise `WorkerDied`, or `BrokenProcessPool`, after which the pool takes no more.
         """
 
 
 def grade_in_parallel(
     strategy: Strategy, fork_server: ForkServer, tasks: Iterable[Task], workers: int, tick: Callable[[], None]
 ) -> Iterator[Finished]:
-    """Grade in worker processes here, in this order, and call `tick` a few times a second.
+    """Grade in worker processes of this machine, in this order, and call `tick` a few times a second.
 
     Args:
         strategy: of the assignment.
-        fork_server: where sandboxes come from, with a channel for each worker.
+        fork_server: opens the sandboxes; it has a channel for each worker.
         tasks: the submissions.
-        workers: how many are graded at once.
+        workers: the number of submissions graded at once.
         tick: draws the progress.
     """
     return schedule(lambda: _open_workers(strategy, fork_server, workers), strategy.give_up, tasks, tick)
@@ -109,19 +108,18 @@ def schedule(
 ) -> Iterator[Finished]:
     """Have submissions graded, in this order, and call `tick` a few times a second.
 
-    A worker that dies loses no submission: what was under way is tried once more, one at a time, so that
-    only the submission over which it dies again goes ungraded. The same holds for the process that sandboxes are forked
-    from. Nor does a busy machine cost anybody a point: where it
-    may be why a time limit was hit, the submission is graded once more after the others, alone.
+    No submission is lost when a worker or the fork server dies: submissions under way are tried once more, one at a
+    time, and only one that kills a worker again goes ungraded. Nor does a busy machine cost anybody a point: a
+    submission that may have hit a time limit because of it is graded once more after the others, alone.
 
     Args:
-        open_pool: starts the workers; again where they have broken down as a whole.
-        give_up: what comes of a submission over which the grader itself has failed.
+        open_pool: starts the workers, and starts them again if they all break down.
+        give_up: returns the result for a submission that the grader itself failed on.
         tasks: the submissions.
         tick: draws the progress.
 
     Raises:
-        WorkersLost: the workers are gone, and cannot be started anew from here.
+        WorkersLost: the workers are gone and cannot be restarted from here.
     """
     waiting, died, starved = deque(tasks), set[str](), set[str]()
 
@@ -167,7 +165,7 @@ def schedule(
 
 @dataclass(frozen=True)
 class _Executor:
-    """Workers of this machine, each with one of the fork server's channels."""
+    """Workers of this machine, each with its own channel to the fork server."""
 
     executor: Executor
     ahead: int
@@ -178,10 +176,10 @@ class _Executor:
 
 @contextlib.contextmanager
 def _open_workers(strategy: Strategy, fork_server: ForkServer, workers: int) -> Iterator[Pool]:
-    """Forks of this process where sandboxes are forks as well.
+    """Start workers as forks of this process where sandboxes are forks, too.
 
-    Elsewhere (macOS) torch makes a fork unsafe. There sandboxes are fresh processes, and workers are threads, which
-    mostly wait for them.
+    Elsewhere (macOS), torch makes forking unsafe: sandboxes are fresh processes, and workers are threads, which mostly
+    wait for them.
     """
     fork_server.revive()
     forks = multiprocessing.get_context("fork") if fork_server.start == "fork" else None
@@ -213,7 +211,7 @@ def _begin_worker(strategy: Strategy, fork_server: ForkServer, channels: Any) ->
 
 
 def limit_own_memory() -> None:
-    """Let this process have `WORKER_MEMORY` beyond what it has by now, where the system tells how much that is."""
+    """Limit this process to `WORKER_MEMORY` more than it has now, if the system tells how much that is."""
     _, most = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (mapped_bytes() + WORKER_MEMORY, most))
 
@@ -229,14 +227,14 @@ def grade_watched(
     """Grade one submission. The grader's own failures are results too: `ungraded`, no score.
 
     Args:
-        strategy: gives up on it, where it has to.
-        grade: what `strategy.begin` has returned.
+        strategy: makes the result if grading fails.
+        grade: returned by `strategy.begin`.
         task: the submission.
-        ends_process: end this process if it takes too long; it must be a worker's own.
+        ends_process: whether to end this process, which must be the worker's own, if grading takes too long.
 
     Raises:
-        OSError: the disk is full, which would be every submission's failure.
-        ForkServerEnded: the process that started the fork server can start another one.
+        OSError: the disk is full, so every submission would fail.
+        ForkServerEnded: the fork server is gone; its owner can start another one.
     """
     start = time.perf_counter()
     limits = strategy.limits
@@ -255,13 +253,13 @@ def grade_watched(
 
 @contextlib.contextmanager
 def _alarm(computed: float, passed: float) -> Iterator[None]:
-    """End this process unless the block is left in time.
+    """End this process unless the block finishes in time.
 
-    The grader's own work on a hostile notebook has no other clock, and none that would stop C code.
+    No other clock limits the grader's own work on a hostile notebook, and none could stop C code.
 
     Args:
-        computed: its seconds of processor time.
-        passed: its seconds by the clock.
+        computed: the limit in seconds of processor time.
+        passed: the limit in wall-clock seconds.
     """
     alarms = ((signal.SIGPROF, signal.ITIMER_PROF, computed), (signal.SIGALRM, signal.ITIMER_REAL, passed))
     for number, timer, seconds in alarms:
@@ -276,6 +274,6 @@ def _alarm(computed: float, passed: float) -> Iterator[None]:
 
 
 def error_in_words(error: Exception) -> str:
-    """An error of the grader's own, with the place where it happened."""
+    """Describe an error of the grader itself, with the place where it happened."""
     where = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__}: {str(error)[:300]} ({Path(where.filename).name}:{where.lineno})"

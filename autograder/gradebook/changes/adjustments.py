@@ -64,7 +64,7 @@ class Adjustment:
 
 
 Adjustments = Mapping[str, Adjustment]
-"""By exercise, or by written task; only those about which something was decided."""
+"""Decisions by exercise or written task; only those that have one."""
 
 
 def adjusted(record: Record, adjustments: Adjustments) -> Record:

@@ -16,7 +16,7 @@ from autograder.words import count
 
 DAY = timedelta(days=1).total_seconds()
 DIGITS = 2
-"""Of a penalty, after the point."""
+"""Decimal places of a penalty."""
 
 Plugin = Callable[[str, float, float], float]
 """nbgrader's `late_submission_penalty`: of a student's id, points and seconds late, the points that are lost."""

@@ -30,7 +30,7 @@ from autograder.gradebook.record import Record
 from autograder.gradebook.store import add_event, read_frozen
 
 LATE_PENALTY = "late penalty"
-"""What happens to a grade when its penalty changes, for its history."""
+"""The kind of event in a grade's history when its penalty changes."""
 
 _ALL = ""
 """In place of a student's id: the lesson's own due date."""

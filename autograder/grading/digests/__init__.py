@@ -1,1 +1,1 @@
-"""What grades depend on, as digests."""
+"""Digests of everything that grades depend on."""

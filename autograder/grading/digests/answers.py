@@ -1,6 +1,6 @@
-"""Makes a digest of what an answer says: comments, docstrings and layout make no difference.
+"""Makes a digest of an answer that ignores comments, docstrings and layout.
 
-A course accepts an answer by it. `katze log` prints it.
+A course accepts an answer by its digest, which `katze log` prints.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from course_lib.judging.rules import syntax_tree
 
 
 def of_cells(cells: Iterable[Cell]) -> dict[str, str]:
-    """The digest of each exercise's answer: of all cells that belong to it and run, in order."""
+    """Return the digest of each exercise's answer, over all of its cells that run, in order."""
     sources: dict[str, list[str]] = {}
     for cell in cells:
         if cell.exercise and cell.runs:
@@ -25,7 +25,7 @@ def of_cells(cells: Iterable[Cell]) -> dict[str, str]:
 
 
 def of_file(path: Path) -> str:
-    """The digest of an answer in a file.
+    """Return the digest of an answer in a file.
 
     Raises:
         BadInput: it cannot be read.
@@ -37,7 +37,7 @@ def of_file(path: Path) -> str:
 
 
 def of_source(source: str) -> str:
-    """The digest of Python code; of what is not Python, that of its text."""
+    """Return the digest of Python code; of anything else, the digest of its text."""
     return f"sha256:{hashlib.sha256(_normalised(source).encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 

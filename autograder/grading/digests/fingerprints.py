@@ -1,8 +1,8 @@
-"""Makes digests of what grades depend on: an exercise's definition, the grader's own code, a lesson's release, and what
-a student handed in.
+"""Fingerprints what grades depend on: an exercise's definition, the grader's own code, a lesson's release, and a
+submission.
 
-Two things with the same fingerprint give the same grade. What nobody runs does not count: comments, docstrings, layout,
-an exercise's place in the prose.
+Two things with the same fingerprint give the same grade. Whatever does not run is ignored: comments, docstrings,
+layout, where an exercise is in the prose.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from course_lib.judging.compare import Tolerance
 from course_lib.judging.exercise import Exercise
 
 FOLDER_ENTRIES = 1_000
-"""Files and folders of a submission that are looked at; no reader looks at more."""
+"""Most files and folders of a submission to look at; no reader looks at more."""
 
 FOLDER_DEPTH = 5
-"""Folders within folders of a submission that are looked at."""
+"""Deepest nesting of folders to look at."""
 
 FOLDER_BYTES = 200_000_000
-"""Bytes of a submission that are read; beyond them, only size and time of the last change count."""
+"""Most bytes of a submission to read; after that, only size and modification time count."""
 
 
 # --- an exercise
 
 
 def of_exercise(exercise: Exercise) -> dict[str, object]:
-    """The fingerprint of everything that decides a grade of one exercise.
+    """Return the fingerprint of everything that decides grades of one exercise.
 
-    Its definition is the source of the files that it is written in, and of what they import of the course's own
-    packages. Other packages count by their versions, which are recorded apart.
+    Its definition is the source of its files and of everything they import from the course's own packages. Other
+    packages count by their versions, which are recorded separately.
 
     Returns:
-        A SHA-256 in hexadecimal for its definition, and its texts and points next to it; see `in_course`.
+        A SHA-256 in hexadecimal for its definition, with its texts and points; see `in_course`.
     """
     own = [
         exercise.id,
@@ -60,22 +60,22 @@ def of_exercise(exercise: Exercise) -> dict[str, object]:
 def in_course(
     exercise: Mapping[str, object], cells: str, limits: Mapping[str, object], tolerance: Tolerance | None = None
 ) -> str:
-    """The fingerprint of an exercise in a course, in parts that `changed` can tell apart.
+    """Return the fingerprint of an exercise in a course, in parts that `changed` can tell apart.
 
     Args:
         exercise: from `of_exercise`.
         cells: of its own cells in the release, from `of_release`.
-        limits: what it may use in place of the course's limits.
-        tolerance: how near to the reference an answer must be, in place of the exercise's own.
+        limits: its own limits, which replace the course's.
+        tolerance: how close to the reference an answer must be, if the course sets it.
     """
     own = {} if tolerance is None else {"tolerance": str(tolerance)}
     return json.dumps({**exercise, "cells": cells, "limits": dict(limits), **own}, sort_keys=True)
 
 
 def changed(before: str, now: str) -> str:
-    """What is different between two fingerprints of an exercise, from `in_course`, in words.
+    """Say how two fingerprints of an exercise from `in_course` differ.
 
-    If the earlier one is from a Katze that joined them differently, no more is known than that.
+    If an earlier version of Katze made one in another format, say only that.
     """
     try:
         old, new = json.loads(before), json.loads(now)
@@ -105,14 +105,14 @@ def changed(before: str, now: str) -> str:
 
 
 def of_release(notebook: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
-    """The fingerprint of a release, and of each exercise's own cells in it.
+    """Return the fingerprint of a release, and of each exercise's own cells in it.
 
-    Prose does not count, and a cell counts with its place among the code cells: what a submission earns follows
-    from the code that runs, from the answers to be filled in, and from how they are graded. The cell that installs the
-    library counts by its place alone: in a sandbox the library is there, and the cell names a version.
+    Prose does not count, and a cell counts together with its position among the code cells: grades depend on the code
+    that runs, the answers to fill in, and how they are graded. The cell that installs the library counts by its
+    position only: sandboxes have the library, and the cell names a version.
 
     Args:
-        notebook: the release, as `Release.notebook` has it.
+        notebook: the release, as in `Release.notebook`.
     """
     common = hashlib.sha256()
     own: dict[str, Any] = {}
@@ -135,7 +135,7 @@ def of_release(notebook: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
 
 
 def _exercise_of(grade_id: str) -> str:
-    """The exercise whose answer or check has this grade_id, "module-task-answer"; empty for any other."""
+    """Return the exercise whose answer or check has this grade_id, "module-task-answer"; empty for any other."""
     name, _, what = grade_id.rpartition("-")
     return name.replace("-", ".", 1) if what in ("answer", "check") else ""
 
@@ -148,10 +148,10 @@ def _json(content: Any) -> bytes:
 
 
 def of_submission(folder: Path) -> str:
-    """The fingerprint of what a student handed in: the names, kinds and bytes of everything in the folder.
+    """Return the fingerprint of a submission: the names, kinds and bytes of everything in its folder.
 
-    No link is followed, and nothing but plain files is opened: of anything else its kind counts, and of what cannot
-    be read, that it cannot.
+    No link is followed, and only plain files are opened; anything else counts by its kind, and an unreadable file as
+    unreadable.
     """
     digest = hashlib.sha256()
     left = FOLDER_BYTES
@@ -166,7 +166,7 @@ def of_submission(folder: Path) -> str:
 
 
 def _entries(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    """The folder and what is in it, in the order of the names; folders within it, and links, are not followed."""
+    """Yield the folder and its entries, sorted by name, without descending into folders or following links."""
     waiting, seen = [(folder, 0)], 0
     while waiting and seen < FOLDER_ENTRIES:
         path, depth = waiting.pop()
@@ -182,7 +182,7 @@ def _entries(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
 
 
 def _content(path: Path) -> bytes:
-    """The digest of a file's bytes; of nothing where it cannot be read."""
+    """Return the digest of a file's bytes; of none if it cannot be read."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(handle, "rb") as file:

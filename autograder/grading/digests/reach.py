@@ -1,7 +1,7 @@
-"""Finds what of `course_lib` a notebook's cells can reach: the modules that they name, and all that these import in
-turn.
+"""Finds which part of `course_lib` a notebook's cells can reach: the modules that they name, and everything these
+import.
 
-A grade depends on that part of the library and on no other: a module that nobody can see changes nobody's grade.
+A grade depends on that part of the library only: a module that nobody can see changes nobody's grade.
 """
 
 from __future__ import annotations
@@ -21,33 +21,35 @@ from course_lib.exercises.catalogue import Catalogue
 from course_lib.judging.rules import syntax_tree
 
 LIBRARY = "course_lib"
-"""The package; as a name that cells mention, all of it."""
+"""The package; as a name in cells, all of it."""
 
 _UNREAD = re.compile(r"\b(?:__import__|import_module|sys\.modules|pkgutil)\b")
-"""What imports something that cannot be read off the code."""
+"""Functions that import something that the code does not show."""
 
 _IMPORTS_IT = re.compile(rf"\b(?:import|from)\s+{LIBRARY}\b")
 
 
 def mentioned(sources: Iterable[str]) -> frozenset[str]:
-    """What code names of the library, such as "course_lib.show" or "course_lib.ground.tables.table".
+    """Return the library names in code, such as "course_lib.show" or "course_lib.ground.tables.table".
 
-    `LIBRARY` itself is among the names where code may reach anything: it hands the package on, imports by a name that
-    it makes up, or cannot be read.
+    `LIBRARY` itself is included if code may reach anything: it passes the package on, imports a computed name, or
+        cannot
+    be parsed.
 
     Args:
-        sources: the code of some cells; magics are passed over.
+        sources: the code of some cells; magics are ignored.
     """
     return frozenset(name for source in sources for name in _mentioned(source))
 
 
 def held_by_lesson(catalogue: Catalogue, lesson: str, sources: Iterable[str]) -> frozenset[str]:
-    """What a lesson's sandboxes are for: what its own cells import, and what the lessons before it teach.
+    """Return the library names that a lesson's sandboxes need: what its own cells import, and what earlier lessons
+    teach.
 
     Args:
         catalogue: the course's exercises.
         lesson: the lesson.
-        sources: the code of its cells, as they are released.
+        sources: the code of its released cells.
     """
     before = itertools.takewhile(lambda one: one != lesson, catalogue.modules)
     taught = {one.reference.__module__ for earlier in before for one in catalogue.of_lesson(earlier)}
@@ -83,12 +85,12 @@ def _is_ours(name: str) -> bool:
 
 
 def _binds(alias: ast.alias) -> bool:
-    """Whether an import gives more than the package's own name, whose uses are met by themselves."""
+    """Return whether an import binds more than the package's own name, whose uses are found separately."""
     return alias.name != LIBRARY or alias.asname is not None
 
 
 def _dotted(node: ast.AST, inside: set[ast.AST]) -> str:
-    """The name "a.b.c" that begins here; empty where it is another expression's attribute."""
+    """Return the name "a.b.c" that begins here; empty for the attribute of another expression."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -102,7 +104,7 @@ class Library:
 
     Args:
         withheld: names of modules that must not be in the sandboxes.
-        held: names that the sandboxes are for, with whatever they need; None for all that is not withheld.
+        held: names that the sandboxes need, along with their imports; None for everything not withheld.
     """
 
     def __init__(self, withheld: Iterable[str], held: Iterable[str] | None = None) -> None:
@@ -112,7 +114,7 @@ class Library:
 
     @cached_property
     def modules(self) -> Mapping[str, Path]:
-        """They by name, with their files."""
+        """The modules by name, with their files."""
         found = held_modules(self._everything, self._withheld, self._held)
         return {name: self._everything[name] for name in found}
 
@@ -121,19 +123,19 @@ class Library:
         return find_modules(Path(course_lib.__file__).parent)
 
     def reached(self, names: Iterable[str]) -> set[str]:
-        """The modules behind these names, from `mentioned`, and all that they import, also when they are called."""
+        """Return the modules behind these names from `mentioned`, and everything they import, even inside functions."""
         return reached(self.modules, (module for name in names for module in self._behind(name)))
 
     def digest(self, names: Iterable[str]) -> str:
-        """The fingerprint of what these names reach."""
+        """Return the fingerprint of everything these names reach."""
         wanted = frozenset(names)
         if wanted not in self._digests:
             self._digests[wanted] = of_files(self.modules[name] for name in self.reached(wanted))
         return self._digests[wanted]
 
     def _behind(self, name: str) -> list[str]:
-        """The modules that a name stands for: a module, with all that is in it where it is a package, or the module
-        that has such a name in it. An unknown name may mean anything.
+        """Return the modules that a name refers to: a module, with its contents if it is a package, or the module that
+        defines the name. An unknown name may mean anything.
         """
         module = name
         while module not in self._everything:
@@ -151,5 +153,5 @@ def _packages(name: str) -> list[str]:
 
 
 def _is_its_own(name: str) -> bool:
-    """Whether the package itself defines a name; its modules are names in it as well, once they are imported."""
+    """Return whether the package itself defines a name; once imported, its modules are names in it, too."""
     return hasattr(course_lib, name) and not isinstance(getattr(course_lib, name), ModuleType)

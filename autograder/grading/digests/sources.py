@@ -1,5 +1,5 @@
-"""Digests of source files, by what their code says: comments, docstrings, layout and versions do not count; and what
-else of this installation decides grades: its versions and limits.
+"""Digests source files, ignoring comments, docstrings, layout and version numbers; and lists what else in this
+installation decides grades: versions and limits.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ READ_APART = frozenset(
         *("source", "few_mistakes"),
     }
 )
-"""What an exercise's file says to readers, or is compared by itself."""
+"""Parts of an exercise's file that are for readers, or are compared separately."""
 
 _LIBRARY = Path(course_lib.__file__).parent.parent
 _PYTHON = sysconfig.get_path("stdlib")
@@ -40,12 +40,11 @@ _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def versions_of(modules: Iterable[str], packages: Iterable[str]) -> dict[str, str]:
-    """The versions that decide a grade.
+    """Return the versions that decide grades.
 
     Args:
-        modules: the names of ours which read, run and judge an answer: of them, and of all that they import, a digest
-            ("checks").
-        packages: those that run answers, or compare what they give.
+        modules: our modules that read, run and judge answers; they and their imports count by a digest ("checks").
+        packages: packages that run answers or compare results.
     """
     return {
         "Katze": course_lib.__version__,
@@ -56,12 +55,12 @@ def versions_of(modules: Iterable[str], packages: Iterable[str]) -> dict[str, st
 
 
 def limits_that_decide(limits: Limits) -> dict[str, object]:
-    """The limits on which a grade can depend."""
+    """Return the limits that a grade can depend on."""
     return {name: value for name, value in asdict(limits).items() if name != "memory_ceiling_bytes"}
 
 
 def code_of(modules: Iterable[str]) -> set[Path]:
-    """The files of these modules, and of what they import of ours, however indirectly."""
+    """Return the files of these modules, and of all our modules that they import, however indirectly."""
     root = _LIBRARY
     found: dict[str, Path] = {}
     waiting = list(modules)
@@ -77,7 +76,7 @@ def code_of(modules: Iterable[str]) -> set[Path]:
 
 
 def of_files(files: Iterable[Path]) -> str:
-    """The digest of files of Python: of their names, and of what their code says."""
+    """Return the digest of Python files: their names and their code."""
     digest = hashlib.sha256()
     for file in sorted(files):
         digest.update(f"{file.name} {known(_of_source, file.read_text(encoding='utf-8'))} ".encode())
@@ -85,9 +84,9 @@ def of_files(files: Iterable[Path]) -> str:
 
 
 def files_of(exercise: Exercise) -> set[Path]:
-    """The files that an exercise is written in, and all that they import of the library or beside them.
+    """Return the files of an exercise, and everything they import from the library or next to them.
 
-    What judges is left out, as it is counted for all exercises together.
+    The judging code is left out: it counts for all exercises together.
     """
     functions = [exercise.cases, exercise.reference, *exercise.correct]
     modules = list(map(_module_of, [*functions, *(mistake.answer for mistake in exercise.misconceptions)]))
@@ -111,7 +110,7 @@ def files_of(exercise: Exercise) -> set[Path]:
 
 
 def _module_of(value: Any) -> tuple[str, Path]:
-    """The name and the file of the module that a function or class is from; of one that is built in, no file."""
+    """Return the name and file of the module that defines a function or class; a built-in one has no file."""
     while isinstance(value, functools.partial):
         value = value.func
     name = str(getattr(value, "__module__", ""))
@@ -120,7 +119,9 @@ def _module_of(value: Any) -> tuple[str, Path]:
 
 
 def _is_own(name: str, path: Path, packages: Collection[str]) -> bool:
-    """Whether a module is in one of these packages, or in a course's folder: not Python's, nor otherwise installed."""
+    """Return whether a module belongs to one of these packages or to a course's folder: not to Python, nor to another
+    installed package.
+    """
     is_installed = any(part in PACKAGES for part in path.parts) or path.is_relative_to(_PYTHON)
     return path.suffix == ".py" and path.is_file() and (name.partition(".")[0] in packages or not is_installed)
 
@@ -135,7 +136,7 @@ def _of_source(source: str) -> str:
 
 
 def _said(source: str) -> str:
-    """Code without what nobody runs; text that is no Python as it is."""
+    """Return code without the parts that do not run; text that is not Python stays as it is."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError):
@@ -154,7 +155,7 @@ def _said(source: str) -> str:
 
 
 def _without_words(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    """Statements without constants that stand alone, and without a version's number."""
+    """Yield the statements except bare constants and version numbers."""
     for node in body:
         is_text = (
             isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)

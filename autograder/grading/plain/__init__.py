@@ -1,5 +1,5 @@
-"""Plain nbgrader courses, as they are: assignments of notebooks with test cells, graded in sandboxes.
+"""Grades plain nbgrader courses unchanged: assignments of notebooks with test cells, in sandboxes.
 
-Read `strategy.py` first. The tests run beside the student's code inside the sandbox: so they keep the machine and the
-other students safe, and not the points.
+Read `strategy.py` first. The tests run next to the student's code inside the sandbox. That protects the machine and the
+other students, but not the points.
 """

@@ -1,6 +1,6 @@
-"""A plain assignment as it is graded: its released notebooks, and what nbgrader's gradebook knows of their cells.
+"""A plain assignment as it is graded: its released notebooks, and nbgrader's gradebook rows for their cells.
 
-`nbgrader generate_assignment` writes both. The gradebook alone has the hidden tests.
+`nbgrader generate_assignment` writes both. Only the gradebook has the hidden tests.
 """
 
 from __future__ import annotations
@@ -41,21 +41,21 @@ CELL_SECONDS = 30.0
 """nbgrader's own limit on a cell, where a course sets none."""
 
 LONGEST_SECONDS = 600.0
-"""Of a cell, where a course lets nbgrader wait for ever."""
+"""A cell's time limit in seconds, if the course lets nbgrader wait forever."""
 
 CELLS_WORTH = 10
-"""How many cells may use up all of their time before that of their notebook is up."""
+"""A notebook's time limit, in multiples of a cell's."""
 
 _GENERATED = re.compile(r"(cell-)?(?=.*\d)[0-9a-f]{8,}(-[0-9a-f]+)*")
-"""A grade_id that says nothing: nbgrader's own for a new cell, or a UUID."""
+"""Matches a meaningless grade_id: nbgrader's default for a new cell, or a UUID."""
 
 _GRADING = [f"autograder.grading.plain.{name}" for name in ("files", "repairing", "running", "judging")]
-"""What reads, runs and judges a submission; together with all that it imports, it decides grades."""
+"""Modules that read, run and judge submissions; with everything they import, they decide grades."""
 
 _STRUCTURE = "{nbgrader_step}/{student_id}/{assignment_id}"
 
 Role = Literal["test", "manual", "answer", "locked", "ordinary"]
-"""What a cell is for: a test is run, a manual one is graded by a person; ordinary ones nbgrader does not know."""
+"""A cell's role in grading: a test runs, a manual cell is graded by a person, nbgrader does not know ordinary ones."""
 
 
 @dataclass(frozen=True)
@@ -64,9 +64,9 @@ class MasterCell:
 
     Attributes:
         kind: "code", "markdown" or "raw".
-        text: what students got.
-        metadata: nbgrader's, of the release; empty for ordinary cells.
-        row: what the gradebook knows of it; None for ordinary cells.
+        text: the text that students got.
+        metadata: nbgrader's metadata in the release; empty for ordinary cells.
+        row: its row in the gradebook; None for ordinary cells.
         attachments: of a text cell.
     """
 
@@ -78,7 +78,7 @@ class MasterCell:
 
     @property
     def role(self) -> Role:
-        """What it is for."""
+        """Its role in grading."""
         if self.row is None:
             return "ordinary"
         if self.row.task or (self.row.grade and (self.row.solution or self.row.kind != "code")):
@@ -94,22 +94,22 @@ class MasterCell:
 
     @property
     def points(self) -> float:
-        """What it gives at most."""
+        """Its maximum points."""
         return 0.0 if self.row is None else self.row.points
 
     @property
     def source(self) -> str:
-        """What is run in its place: with hidden tests, which students did not get."""
+        """The source that runs, including hidden tests, which students did not get."""
         return self.text if self.row is None else self.row.source
 
     @functools.cached_property
     def plain(self) -> str:
-        """Its text, to be compared."""
+        """Its text in a form for comparing."""
         return plain(self.text)
 
     @property
     def nbgrader(self) -> dict[str, Any]:
-        """nbgrader's metadata, as its own autograde would leave them."""
+        """Return nbgrader's metadata as its own autograde would leave it."""
         if self.row is None:
             return {}
         points = {"points": self.row.points} if self.row.grade or self.row.task else {}
@@ -121,7 +121,7 @@ class MasterNotebook:
     """A released notebook.
 
     Attributes:
-        name: without `.ipynb`.
+        name: its name without `.ipynb`.
         cells: in order.
         metadata: of the notebook.
         rows: its rows in nbgrader's tables.
@@ -134,12 +134,12 @@ class MasterNotebook:
 
     @functools.cached_property
     def named(self) -> Mapping[str, int]:
-        """Where the cells are that nbgrader knows, by their grade_ids."""
+        """The indices of the cells that nbgrader knows, by grade_id."""
         return {cell.name: place for place, cell in enumerate(self.cells) if cell.row is not None}
 
     @functools.cached_property
     def ordinary(self) -> Mapping[tuple[str, str], int]:
-        """Where the other cells are, by kind and text."""
+        """The indices of the other cells, by kind and text."""
         return {
             (cell.kind, cell.plain): place for place, cell in enumerate(self.cells) if cell.row is None and cell.plain
         }
@@ -150,12 +150,12 @@ class MasterNotebook:
         return [cell for cell in self.cells if cell.role == "test"]
 
     def exercise(self, grade_id: str) -> str:
-        """What a cell is called in records: one grade_id may be in several notebooks."""
+        """Return a cell's id in records: several notebooks may have the same grade_id."""
         return f"{self.name}.{grade_id}"
 
     @functools.cached_property
     def titles(self) -> Mapping[str, str]:
-        """What people read in place of grade_ids that say nothing: the heading above the cell, by grade_id."""
+        """The heading above each cell, by grade_id, to show in place of a meaningless grade_id."""
         above, found, times = self.name, {}, Counter[str]()
         for cell in self.cells:
             if cell.kind == "markdown":
@@ -168,15 +168,15 @@ class MasterNotebook:
 
 @dataclass(frozen=True)
 class PlainAssignment:
-    """An assignment as it is graded in one run.
+    """An assignment as graded in one run.
 
     Attributes:
-        course: where everything is.
-        name: its folder's name.
-        notebooks: what was released, by name.
-        limits: what each notebook of a submission may use.
-        feedback: write feedback pages.
-        course_files: what every submission gets beside its notebooks, by path.
+        course: the course.
+        name: the assignment's folder name.
+        notebooks: the released notebooks, by name.
+        limits: of each notebook of a submission.
+        feedback: whether to write feedback pages.
+        course_files: the course's files that every submission gets, by path.
     """
 
     course: Course
@@ -191,7 +191,7 @@ class PlainAssignment:
         """Read the release and the gradebook.
 
         Raises:
-            BadInput: there is no such assignment, it cannot be graded here, or the gradebook knows another one.
+            BadInput: there is no such assignment, it cannot be graded here, or the gradebook has another version of it.
         """
         _check_settings(course, name)
         known = read_notebooks(session, name)
@@ -209,7 +209,7 @@ class PlainAssignment:
 
     @functools.cached_property
     def conditions(self) -> Conditions:
-        """What its grades depend on, beside the submission."""
+        """The conditions that its grades depend on, besides the submission."""
         known = [[one.name, [asdict(cell.row) for cell in one.cells if cell.row is not None]] for one in self.notebooks]
         release = hashlib.sha256(json.dumps(known, sort_keys=True, default=str).encode()).hexdigest()
         packages = ("ipython", "nbgrader", *_packages(self.notebooks))
@@ -218,13 +218,13 @@ class PlainAssignment:
 
     @property
     def ignored_stderr(self) -> re.Pattern[str] | None:
-        """What tests may write to stderr without failing, as `c.IgnorePattern` says; None where nothing is."""
+        """What tests may write to stderr without failing, from `c.IgnorePattern`; None for nothing."""
         said = self.course.config.get("IgnorePattern", {})
         return re.compile(str(said.get("pattern", ""))) if said.get("enabled") and said.get("pattern") else None
 
 
 def require_gradebook(course: Course, name: str) -> None:
-    """Refuse a course whose gradebook is still to be made: nbgrader makes it, with the assignment.
+    """Refuse a course without a gradebook: nbgrader creates it together with the assignment.
 
     Raises:
         BadInput: there is none.
@@ -237,7 +237,7 @@ def require_gradebook(course: Course, name: str) -> None:
 
 
 def released(course: Course, name: str) -> list[Path]:
-    """The released notebooks of an assignment, by name.
+    """Return the released notebooks of an assignment, sorted by name.
 
     Raises:
         BadInput: there are none.
@@ -269,7 +269,7 @@ def _check_settings(course: Course, name: str) -> None:
 
 
 def _limits(course: Course) -> Limits:
-    """What the course sets for its sandboxes; where it sets nothing, cells get nbgrader's own time."""
+    """Return the course's limits for its sandboxes; by default, cells get nbgrader's own time limit."""
     limits, said = course.limits, course.config.get("Katze", {}).get("limits", {})
     if "cell_seconds" not in said:
         limits = replace(limits, cell_seconds=_timeout(course))
@@ -290,7 +290,7 @@ def _timeout(course: Course) -> float:
 
 
 def _packages(notebooks: Iterable[MasterNotebook]) -> list[str]:
-    """The installed packages that the course's own cells import."""
+    """Return the installed packages that the course's own cells import."""
     modules = {
         name
         for notebook in notebooks
@@ -303,7 +303,7 @@ def _packages(notebooks: Iterable[MasterNotebook]) -> list[str]:
 
 
 def _imported(source: str) -> Iterator[str]:
-    """The names of the packages that a cell imports."""
+    """Yield the names of the packages that a cell imports."""
     for node in ast.walk(syntax_tree(source) or ast.Module([], [])):
         if isinstance(node, ast.Import):
             yield from (alias.name.partition(".")[0] for alias in node.names)
@@ -349,7 +349,7 @@ def _cell(cell: Mapping[str, Any], row: GradedCell | None) -> MasterCell:
 
 
 def _grade_id(cell: Mapping[str, Any]) -> str:
-    """The grade_id of a cell that has a part in grading; empty for others."""
+    """Return the grade_id of a cell that matters for grading; empty for others."""
     meta = cell["metadata"].get("nbgrader", {})
     flags = any(meta.get(flag) for flag in ("grade", "solution", "locked", "task"))
     return str(meta.get("grade_id", "")) if flags else ""
@@ -363,7 +363,7 @@ def _out_of_date(name: str, what: str) -> str:
 
 
 def _check_kernel(path: Path, metadata: Mapping[str, Any]) -> None:
-    """Refuse a notebook that says it is in another language, by its kernel or its last run."""
+    """Refuse a notebook whose kernel or last run says that it is in another language."""
     stated = (metadata.get("kernelspec", {}).get("language"), metadata.get("language_info", {}).get("name"))
     language = next((said.lower() for said in stated if isinstance(said, str) and said), "python")
     if not language.startswith(("python", "ipython")):

@@ -1,8 +1,8 @@
-"""Copies the files beside the notebooks, data and modules that cells read. The course's replace the student's, as in
-nbgrader.
+"""Copies the files that cells read, data and modules next to the notebooks. As in nbgrader, the course's files replace
+the student's.
 
-A student's own files are copied into their sandboxes alone: no link is followed, and nothing of them is opened
-elsewhere.
+A student's own files are copied only into that student's sandboxes: no link is followed, and they are opened nowhere
+else.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from autograder.words import shown
 from course_lib.ground.files import sha256_of
 
 IGNORED = (".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback")
-"""What nbgrader passes over, where a course says nothing else."""
+"""Files that nbgrader ignores by default."""
 
 DEEPEST = 8
-"""The deepest folder of a student's that is copied; the submission's own is 1."""
+"""Deepest level of a student's folders to copy; the submission's own folder is level 1."""
 
 
 def of_course(course: Course, assignment: str) -> dict[str, Path]:
-    """The files that every submission gets, by their paths below the assignment's folder."""
+    """Return the files that every submission gets, by path relative to the assignment's folder."""
     folder = course.source / assignment
     if not any(folder.glob("*.ipynb")):
         folder = course.release / assignment
@@ -47,7 +47,7 @@ def of_course(course: Course, assignment: str) -> dict[str, Path]:
 
 
 def digest(files: Mapping[str, Path]) -> str:
-    """A digest of names and contents."""
+    """Return a digest of names and contents."""
     digest = hashlib.sha256()
     for name, path in files.items():
         digest.update(f"{name!r} {sha256_of(path)} ".encode())
@@ -55,7 +55,7 @@ def digest(files: Mapping[str, Path]) -> str:
 
 
 def copy_course_files(files: Mapping[str, Path], target: Path, editable: Collection[str] = ()) -> None:
-    """Copy the course's files, except those that the student may change, and has."""
+    """Copy the course's files, except those that students may change and this one has."""
     for name, path in files.items():
         place = target / name
         if name in editable and place.is_file():
@@ -71,16 +71,16 @@ def copy_course_files(files: Mapping[str, Path], target: Path, editable: Collect
 
 
 def copy_student_files(course: Course, submission: Path, target: Path, limits: Limits) -> list[str]:
-    """Copy what a student has handed in beside notebooks.
+    """Copy the files that a student handed in next to the notebooks.
 
     Args:
-        course: says what is passed over.
+        course: says which files to ignore.
         submission: the folder.
         target: an empty folder.
-        limits: how much it may be.
+        limits: their size and number.
 
     Returns:
-        What was left out, a sentence each.
+        A sentence for each file left out.
     """
     ignored = (*_ignored(course), "*.ipynb")
     left, number, left_out = limits.folder_bytes, 0, []
@@ -104,13 +104,13 @@ def copy_student_files(course: Course, submission: Path, target: Path, limits: L
 
 
 def exclude_overwriting(course: Course, assignment: str) -> Collection[str]:
-    """The files of the course that students may change, as `nbgrader_config.py` says."""
+    """Return the course's files that students may change, from `nbgrader_config.py`."""
     table = course.config.get("Autograde", {}).get("exclude_overwriting", {})
     return set(table.get(assignment, [])) if isinstance(table, dict) else set()
 
 
 def _files(inside: int, ignored: Collection[str]) -> Iterator[tuple[str, str, int]]:
-    """The files in an open folder: the way to each, its name, and a descriptor of its folder."""
+    """Yield the files in an open folder: each one's path, its name, and a descriptor of its folder."""
     for way, folders, names, handle in os.fwalk(".", dir_fd=inside, follow_symlinks=False):
         depth = len(Path(way).parts) + 1
         folders[:] = sorted(name for name in folders if depth < DEEPEST and not _is_ignored(name, ignored))

@@ -18,7 +18,7 @@ from autograder.words import count
 from course_lib.judging.observation import Outcome, Raised
 
 BEGIN, END = "BEGIN HIDDEN TESTS", "END HIDDEN TESTS"
-"""How nbgrader marks what students do not get."""
+"""Matches the parts of a test that nbgrader hides from students."""
 
 _CHARACTERS = 400
 _HIDDEN = "A hidden test failed"
@@ -26,12 +26,12 @@ _HIDDEN = "A hidden test failed"
 
 @dataclass(frozen=True)
 class Judged:
-    """One test cell of one submission.
+    """The result of one test cell of a submission.
 
     Attributes:
-        outcome: how it ended.
-        points: what it earned; None where it could not be graded.
-        note: what the student reads; empty where it passed.
+        outcome: its outcome.
+        points: the points earned; None if it could not be graded.
+        note: what the student reads; empty if it passed.
     """
 
     outcome: Outcome
@@ -45,14 +45,14 @@ def judge(
     ignored: re.Pattern[str] | None = None,
     refused: Sequence[str] = (),
 ) -> Judged:
-    """The verdict on a test cell.
+    """Return the verdict on a test cell.
 
     Args:
         test: the cell.
-        ended: what running it gave; that it has ended its sandbox; or why it was never run.
-        ignored: what may be written to stderr, as nbgrader's `IgnorePattern` has it.
-        refused: what the sandbox refused to it, or to what it needs: then only full marks are a verdict, and without a
-            program that it has asked for not even these are.
+        ended: the result of running it, or that it ended its sandbox, or why it never ran.
+        ignored: what may be written to stderr, from nbgrader's `IgnorePattern`.
+        refused: what the sandbox refused to the test or to cells that it needs. Then only full marks count as a
+            verdict, and not even those if a program that it asked for was refused.
     """
     judged = _judge(test, ended, ignored)
     asked = isinstance(ended, CellResult) and ended.programs
@@ -62,7 +62,7 @@ def judge(
 
 
 def _judge(test: MasterCell, ended: CellResult | BoxLost | str, ignored: re.Pattern[str] | None) -> Judged:
-    """The verdict as nbgrader would give it."""
+    """Return the verdict that nbgrader would give."""
     if isinstance(ended, str):
         return Judged(Outcome.TIMED_OUT, 0.0, f"It was not run: {ended}.")
     if isinstance(ended, BoxLost):
@@ -87,7 +87,7 @@ def _judge(test: MasterCell, ended: CellResult | BoxLost | str, ignored: re.Patt
 
 
 def _node(test: MasterCell, outputs: Sequence[Mapping[str, Any]]) -> nbformat.NotebookNode:
-    """What nbgrader looks at."""
+    """Return the cell in the form that nbgrader's rule takes."""
     cell = {"cell_type": "code", "source": test.source, "metadata": {"nbgrader": test.nbgrader}, "outputs": outputs}
     node: nbformat.NotebookNode = nbformat.from_dict(cell)
     return node
@@ -105,7 +105,7 @@ def _unusable(test: MasterCell, outputs: Sequence[Mapping[str, Any]], error: Exc
 
 
 def _what_failed(test: MasterCell, raised: Raised) -> str:
-    """The message of an assertion, or the error; nothing of the text of a hidden test."""
+    """Return an assertion's message, or the error, without any text of a hidden test."""
     code, said = raised.code.strip(), raised.message.strip()[:_CHARACTERS]
     lines = {line.strip() for line in test.source.split("\n")}  # of the test itself, not of what it calls
     is_hidden = bool(code) and code in lines - _visible(test.source)
@@ -117,7 +117,7 @@ def _what_failed(test: MasterCell, raised: Raised) -> str:
 
 
 def _visible(source: str) -> set[str]:
-    """The lines of a test that students have got."""
+    """Return the lines of a test that students got."""
     lines, hidden = set(), False
     for line in source.split("\n"):
         hidden = (hidden or BEGIN in line) and END not in line

@@ -1,6 +1,4 @@
-"""Writes what people see of a graded submission: its notebooks in autograded/, and a page for each of them in
-feedback/.
-"""
+"""Renders a graded submission: its notebooks for autograded/, and a page for each in feedback/."""
 
 from __future__ import annotations
 
@@ -30,7 +28,7 @@ _HEADINGS = {
 
 
 def graded_notebook(repaired: Repaired, ran: Ran) -> dict[str, Any]:
-    """The notebook as it is written: what its cells put out, made safe to look at."""
+    """Return the notebook to write, with its outputs made safe to look at."""
     checks = {
         cell.exercise or "": sanitise.outputs(ran.outputs.get(place))
         for place, cell in enumerate(repaired.cells)
@@ -40,7 +38,9 @@ def graded_notebook(repaired: Repaired, ran: Ran) -> dict[str, Any]:
 
 
 def problem_of(record: Record, notebook: str) -> str:
-    """Why a notebook could not be graded, as its record says it: each of several begins with its name."""
+    """Return why a notebook could not be graded, from the record, where several reasons begin with their notebook's
+    name.
+    """
     lines = dict(line.partition(": ")[::2] for line in record.problem.split("\n"))
     return lines.get(f"{notebook}.ipynb", record.problem)
 
@@ -52,7 +52,7 @@ def feedback_page(
     graded: Mapping[str, Any] | None,
     penalty: float,
 ) -> str:
-    """The page on one notebook of a submission; see `Strategy.page`."""
+    """Return the page for one notebook of a submission; see `Strategy.page`."""
     titles = {master.exercise(name): title for name, title in master.titles.items()}
     own = [one for one in record.exercises if one.exercise == master.exercise(one.cell)]
     here = replace(
@@ -85,7 +85,7 @@ def feedback_page(
 
 
 def _titled(cell: Mapping[str, Any], titles: Mapping[str, str]) -> Mapping[str, Any]:
-    """A cell under the name by which people know it."""
+    """Return a cell under the name that people know it by."""
     katze = cell["metadata"].get("katze", {})
     if katze.get("exercise") not in titles:
         return cell
@@ -97,12 +97,12 @@ def _is_check(cell: Mapping[str, Any]) -> bool:
 
 
 def _printed(cell: Mapping[str, Any]) -> str:
-    """What a test has printed and drawn, as HTML: not its traceback, which shows lines of hidden tests."""
+    """Return what a test printed and drew, as HTML, without its traceback, which shows lines of hidden tests."""
     return outputs_html([one for one in cell["outputs"] if one["output_type"] in ("stream", "display_data")])
 
 
 def _verdict(one: ExerciseRecord, name: str, printed: str) -> str:
-    """The verdict on a test cell, as HTML in the style of all verdicts, and what the test has printed."""
+    """Return the verdict on a test cell as HTML in the style of all verdicts, with what the test printed."""
     state = "katze-pass" if one.outcome is Outcome.PASSED else "katze-part" if one.points else ""
     state = "katze-open" if one.points is None else state
     most = count(one.max_points, "point")

@@ -1,4 +1,4 @@
-"""Finds what the sandbox has refused to a cell, in words. Python wraps a refusal in many ways: all leave text."""
+"""Finds what the sandbox refused to a cell, in words. Python wraps refusals in many ways, but all leave text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autograder.box.protocol import CellResult
 from autograder.words import some
 
 REFUSED = "This could not be graded: the sandbox refused"
-"""How a verdict begins that says what was refused."""
+"""Start of a verdict that says what was refused."""
 
 _DENIED = re.compile(r"Operation not permitted|Permission denied|\[Errno 38\] Function not implemented")
 _PATH = re.compile(r"(?P<why>Permission denied|No such file or directory): '(?P<path>[^'\n]+)'")
@@ -24,11 +24,11 @@ _CHARACTERS = 200
 
 
 def refusals(result: CellResult, folder: Path) -> list[str]:
-    """What was refused while a cell ran, each once.
+    """Return what was refused while a cell ran, each once.
 
     Args:
-        result: what the cell gave.
-        folder: where nbgrader would run it: what is there, or leads there from here, could have been read.
+        result: the cell's result.
+        folder: where nbgrader would run the cell, and could have read files.
     """
     found = [f"to start the program `{program}`" for program in result.programs]
     found += [one for line in _lines(result) for one in _refused_in(line, folder)]
@@ -36,12 +36,12 @@ def refusals(result: CellResult, folder: Path) -> list[str]:
 
 
 def could_not(refused: Sequence[str]) -> str:
-    """The message of a test that was refused something."""
+    """Return the message of a test that was refused something."""
     return f"{REFUSED} {some(list(dict.fromkeys(refused)))}."
 
 
 def _lines(result: CellResult) -> Iterator[str]:
-    """Tracebacks, with the exceptions that others were raised from, and what was written to stderr."""
+    """Yield the lines of tracebacks, chained exceptions included, and of stderr."""
     for output in result.outputs:
         if output["output_type"] == "error":
             yield from (line for part in output["traceback"] for line in part.split("\n"))
@@ -62,6 +62,6 @@ def _refused_in(line: str, folder: Path) -> Iterator[str]:
 
 
 def _is_elsewhere(folder: Path, name: str) -> bool:
-    """Whether a file that a sandbox does not see is there, outside the submission."""
+    """Return whether a file that the sandbox cannot see exists outside the submission."""
     path = os.path.normpath(folder / name)
     return "\0" not in path and not Path(path).is_relative_to(folder) and os.path.lexists(path)

@@ -1,8 +1,8 @@
-"""A submitted notebook, put back into the shape of its release: as nbgrader's own autograde does it, and what that
-leaves out, missing test cells and lost metadata, as well. A receipt says what was done.
+"""Restores a submitted notebook to the structure of its release, as nbgrader's own autograde does; it also restores
+missing test cells and lost metadata, which nbgrader does not. A receipt says what was done.
 
-Test cells and locked cells are always the course's. Of several copies the last is graded, and all of them run. What
-students have written stays where it is.
+Test cells and locked cells always come from the course. Of several copies of a cell, all run and the last is graded.
+What students have written stays where it is.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _SENTENCES = {
 
 
 def put_back(submission: Submission, master: MasterNotebook) -> Repaired:
-    """The notebook that is run and graded.
+    """Return the notebook to run and grade.
 
     Raises:
         Unreadable: none of its cells is from this notebook.
@@ -68,7 +68,9 @@ def put_back(submission: Submission, master: MasterNotebook) -> Repaired:
 
 
 def answers_in(master: MasterNotebook) -> AnswersIn:
-    """What says whether a notebook answers anything: of those that do the name decides, as for nbgrader."""
+    """Return a function that says whether a notebook answers anything; among those that do, the name decides, as in
+    nbgrader.
+    """
 
     def answers(content: bytes) -> dict[str, str] | None:
         submission = read_notebook(content)
@@ -86,7 +88,7 @@ def answers_in(master: MasterNotebook) -> AnswersIn:
 def _claims(
     submission: Submission, texts: Sequence[str], master: MasterNotebook, events: dict[str, list[str]]
 ) -> dict[str, int]:
-    """The submitted cell that is graded as each cell of the release, by grade_id."""
+    """Return the submitted cell to grade for each cell of the release, by grade_id."""
     claims: dict[str, int] = {}
     for number, cell in enumerate(submission.cells):
         name = grade_id_of(cell)
@@ -107,7 +109,7 @@ def _claims(
 def _lost(
     submission: Submission, texts: Sequence[str], master: MasterNotebook, claims: Mapping[str, int]
 ) -> Iterator[tuple[str, int]]:
-    """Cells that have lost their grade_id: by their text, and an answer for a person by the cell that it follows."""
+    """Find cells that have lost their grade_id: by their text, and a written answer by the cell before it."""
     free = [n for n, cell in enumerate(submission.cells) if not grade_id_of(cell) and texts[n]]
     for name, place in master.named.items():
         cell = master.cells[place]
@@ -131,7 +133,7 @@ def _lost(
 
 
 def _differs(cell: SubmittedCell, master: MasterCell) -> bool:
-    """Whether a cell's metadata disagrees with the release about its grading."""
+    """Return whether a cell's metadata disagrees with the release about its grading."""
     stated = ("points", *FLAGS)
     return any(name in cell.nbgrader and cell.nbgrader[name] != master.nbgrader.get(name, False) for name in stated)
 
@@ -148,7 +150,7 @@ def _graded(
     own: OwnCells,
     events: dict[str, list[str]],
 ) -> Cell:
-    """A cell that nbgrader knows."""
+    """Build a cell that nbgrader knows."""
     model = master.cells[place]
     if cell.kind != model.kind:
         events["retyped"].append(model.name)
@@ -178,7 +180,7 @@ def _of_course(master: MasterNotebook, place: int, origin: str, position: int = 
 
 
 def _missing(master: MasterNotebook, place: int) -> Cell:
-    """A cell that is put back; an answer that nobody gave is not run: its stub could undo a definition elsewhere."""
+    """Build a missing cell. A missing answer does not run: its stub could undo a definition elsewhere."""
     cell = _of_course(master, place, "restored")
     return cell if master.cells[place].role == "test" else cell.skip()
 
@@ -192,11 +194,11 @@ def _kind(model: MasterCell) -> CellKind:
 
 
 def _shown_as(master: MasterNotebook, model: MasterCell) -> str | None:
-    """What it is called on a page; a locked cell has no name."""
+    """Return its name on a page; a locked cell has none."""
     return None if model.role == "locked" else master.exercise(model.name)
 
 
 def _after(placed: Sequence[tuple[int, Cell]], place: int) -> int:
-    """Where a missing cell belongs: behind the cell of the release that comes before it."""
+    """Return where a missing cell belongs: after the cell that precedes it in the release."""
     before = [(there, number) for number, (there, _) in enumerate(placed) if 0 <= there < place]
     return max(before)[1] + 1 if before else 0

@@ -1,5 +1,5 @@
-"""A plain assignment in nbgrader's tables: its rows as `nbgrader generate_assignment` has written them, and what
-grading writes into those of its submissions.
+"""A plain assignment in nbgrader's tables: reads the rows that `nbgrader generate_assignment` wrote, and writes those
+of submissions.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from autograder.grading.digests.answers import of_source
 
 @dataclass(frozen=True)
 class NotebookRows:
-    """A notebook as the gradebook knows it.
+    """A notebook in the gradebook.
 
     Attributes:
         rows: the rows that every submission mirrors.
-        cells: all that nbgrader knows, by grade_id: with their source, hidden tests included.
+        cells: all cells that nbgrader knows, by grade_id, with hidden tests in their source.
     """
 
     rows: LessonRows
@@ -38,7 +38,7 @@ class NotebookRows:
 
 
 def read_notebooks(session: Session, assignment: str) -> dict[str, NotebookRows]:
-    """The notebooks of an assignment, by their names; nothing where the gradebook does not know it."""
+    """Return the notebooks of an assignment by name; empty if the gradebook does not know it."""
     found = {}
     for notebook in session.scalars(select(models.Notebook).where(models.Notebook.assignment.has(name=assignment))):
         cells = list(_cells(notebook))
@@ -67,7 +67,7 @@ def _cells(notebook: Any) -> Iterator[GradedCell]:
 
 
 def penalties(session: Session, assignment: str) -> dict[str, dict[str, float]]:
-    """What being late has cost, by student and notebook."""
+    """Return late penalties by student and notebook."""
     penalty = models.SubmittedNotebook.late_submission_penalty.label("penalty")
     columns = (models.SubmittedAssignment.student_id, models.Notebook.name, penalty)
     rows = session.execute(of_submissions(assignment, *columns))
@@ -78,11 +78,11 @@ def penalties(session: Session, assignment: str) -> dict[str, dict[str, float]]:
 
 
 def write_penalties(course: Course, assignment: str, students: Collection[str]) -> None:
-    """Write what being late costs these students, whose submissions have been recorded, as `nbgrader autograde` does:
-    what nbgrader's plugin says, by nbgrader's own due date.
+    """Write these students' late penalties after their submissions were recorded, as `nbgrader autograde` does: from
+    nbgrader's plugin and its own due date.
 
     Raises:
-        BadInput: the course's plugin cannot be used; the grades are recorded, without its penalties.
+        BadInput: the course's plugin cannot be used; grades are recorded without its penalties.
     """
     plugin = plugin_of(course)
     with Gradebook(url_of(course.gradebook), course.course_id or "default_course") as gradebook:
@@ -109,9 +109,9 @@ def save(
     Args:
         session: the transaction.
         notebooks: the rows of the assignment's notebooks, by name.
-        record: how it came out.
-        graded: the graded notebooks, by name; one that could not be graded is missing.
-        problems: why, by name.
+        record: the result.
+        graded: the graded notebooks by name, without those that could not be graded.
+        problems: why the others could not be graded, by name.
     """
     for name, rows in notebooks.items():
         scores = {one.cell: one.points for one in record.exercises if one.exercise == f"{name}.{one.cell}"}
@@ -120,7 +120,7 @@ def save(
 
 
 def _answers(cells: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    """For each test of a graded notebook its name, and a digest of the answers right above it, or above its like."""
+    """Yield each test's name, and a digest of the answers right above it or above neighboring tests."""
     above: list[str] = []
     is_tested = False
     for cell in cells:
@@ -133,6 +133,6 @@ def _answers(cells: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
 
 
 def withhold(session: Session, notebooks: Mapping[str, LessonRows], student: str, why: str) -> None:
-    """Take back the automatic scores of a submission."""
+    """Take back a submission's automatic scores."""
     for rows in notebooks.values():
         withhold_grades(session, rows, student, why)

@@ -1,7 +1,7 @@
-"""A notebook's cells, run in sandboxes from top to bottom, as a kernel would.
+"""Runs a notebook's cells in sandboxes from top to bottom, as a kernel would.
 
-A cell that ends its sandbox (it never stops, or asks for too much memory) costs itself and no more: a fresh sandbox
-runs the others, and what that cell defines.
+A cell that ends its sandbox (it never stops, or takes too much memory) costs only itself: a fresh sandbox runs the
+others.
 """
 
 from __future__ import annotations
@@ -23,31 +23,33 @@ from autograder.repair.cells import Cell, CellKind, notice_below
 from course_lib.judging.rules import definitions
 
 MOST_BOXES = 20
-"""For one notebook; each cell that ends its sandbox costs one."""
+"""Most sandboxes for one notebook; each cell that ends its sandbox uses one up."""
 
 _AS_NBGRADER = (
     "__import__('os').environ.update(NBGRADER_EXECUTION='autograde', JOBLIB_MULTIPROCESSING='0')\n"
     "__import__('sys').path.insert(0, '')  # modules beside the notebook"
 )
-"""What nbgrader's kernel has, and a sandbox has not; and joblib, which has no processes here, need not warn."""
+"""Sets up what nbgrader's kernel has and a sandbox lacks, and silences joblib, which finds no processes here."""
 
 _IN_A_NOTEBOOK = "import ipykernel.zmqshell"
-"""How `tqdm.auto` knows: else its bar goes to stderr, and costs a test its points. A quarter of a second to import."""
+"""Tells `tqdm.auto` that this is a notebook: otherwise its bar goes to stderr and costs a test its points. Importing it
+takes a quarter of a second.
+"""
 
 OpenBox = Callable[[float], AbstractContextManager[Box]]
-"""Opens a fresh sandbox, for a notebook that has this many seconds left."""
+"""Opens a fresh sandbox for a notebook with this many seconds left."""
 
 
 @dataclass
 class Ran:
-    """What has become of a notebook's cells, by their places.
+    """What happened to a notebook's cells, by index.
 
     Attributes:
-        results: of those that came to an end, with all outputs.
-        outputs: what is kept of these; of the lost, that they were stopped.
-        lost: those that have ended their sandbox.
-        unreached: why the rest was not run; empty where all was.
-        starved: whether a sandbox was stopped for taking too long while the machine was busy.
+        results: of cells that finished, with all outputs.
+        outputs: the outputs to keep; for lost cells, a note that they were stopped.
+        lost: cells that ended their sandbox.
+        unreached: why the remaining cells did not run; empty if all did.
+        starved: whether a sandbox hit a time limit while the machine was busy.
     """
 
     results: dict[int, CellResult] = field(default_factory=dict)
@@ -61,9 +63,9 @@ def run_cells(cells: Sequence[Cell], open_box: OpenBox, seconds: float) -> Ran:
     """Run the code cells.
 
     Args:
-        cells: the notebook's, in order.
+        cells: the notebook's cells, in order.
         open_box: opens a sandbox.
-        seconds: how much time all sandboxes have together.
+        seconds: the time for all sandboxes together.
     """
     running = _Running([n for n, cell in enumerate(cells) if cell.is_code and not cell.skipped], cells)
     left = seconds
@@ -91,7 +93,7 @@ class _Running:
         self._left_out: set[int] = set()  # not even what they define is run
 
     def run_in(self, box: Box) -> bool:
-        """Run what can be run in one sandbox; whether it came to the end."""
+        """Run what one sandbox can; return whether it reached the end."""
         box.run_cell(_AS_NBGRADER)
         if any("tqdm" in self._cells[place].source for place in self._places):
             box.run_cell(_IN_A_NOTEBOOK)
@@ -118,7 +120,7 @@ class _Running:
 
 
 def _without_magics(source: str) -> str:
-    """A test as plain Python: what does the translation in a sandbox could have been replaced there."""
+    """Translate a test to plain Python here: in the sandbox, the student could have replaced the translation."""
     try:
         code = TransformerManager().transform_cell(source)
         return f"{code}\nNone" if DisplayHook.semicolon_at_end_of_expression(code) else code

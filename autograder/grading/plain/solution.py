@@ -1,4 +1,4 @@
-"""Runs the course's own solution before any submission is judged: a test that it fails here judges no one well."""
+"""Runs the course's own solution before any submission: a test that it fails here would judge everyone wrongly."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from autograder.words import count
 
 
 def find_solution(course: Course, name: str, chosen: Path | None) -> Path:
-    """The folder of an assignment's solution: by default that of nbgrader's source.
+    """Return the folder of an assignment's solution, by default nbgrader's source folder.
 
     Args:
         course: the course.
-        name: of the assignment.
-        chosen: a folder of notebooks, or one notebook in it, to be taken in its place.
+        name: the assignment's name.
+        chosen: a folder of notebooks, or one notebook in it, to use instead.
 
     Raises:
-        BadInput: there is no notebook in what was chosen.
+        BadInput: the chosen folder has no notebook.
     """
     if chosen is None:
         return course.source / name
@@ -34,10 +34,10 @@ def find_solution(course: Course, name: str, chosen: Path | None) -> Path:
 
 
 def try_solution(grader: SubmissionGrader, folder: Path) -> tuple[list[str], dict[str, tuple[str, ...]]]:
-    """Run the solution in a sandbox, as a submission; nothing is written.
+    """Run the solution in a sandbox like a submission; write nothing.
 
     Returns:
-        Lines for the instructor; and what the sandbox has refused to it, by the tests that it failed for it.
+        Lines for the instructor, and what the sandbox refused to the solution, by the test that failed because of it.
     """
     name, notebooks = grader.assignment.name, grader.assignment.notebooks
     if not any((folder / f"{one.name}.ipynb").is_file() for one in notebooks):

@@ -1,6 +1,4 @@
-"""Test cells of a plain nbgrader course as the engine grades them: run beside the student's code, and judged by what
-they put out.
-"""
+"""Grades test cells of a plain nbgrader course: runs them next to the student's code, and judges their output."""
 
 from __future__ import annotations
 
@@ -34,16 +32,16 @@ PROMISE = (
     "the tests run beside the students' code: sandboxes protect this machine and the other students, but not the "
     "points; see docs/plain_nbgrader.md"
 )
-"""What is said before anything runs."""
+"""Told to the instructor before anything runs."""
 
 
 class PlainStrategy(Strategy):
-    """An assignment of a plain nbgrader course. A submission is graded as a whole: its tests share what its cells have
-    left behind.
+    """An assignment of a plain nbgrader course. A submission is graded as a whole, because its tests share the state
+    that its cells leave.
 
     Attributes:
         assignment: the assignment.
-        doubts: what the sandbox has refused to the course's own solution, by the tests that it failed for it.
+        doubts: what the sandbox refused to the course's own solution, by the test that failed because of it.
     """
 
     promise = PROMISE
@@ -59,12 +57,12 @@ class PlainStrategy(Strategy):
         solution: Path | None = None,
         doubts: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
     ) -> None:
-        """Nothing is run yet.
+        """Run nothing yet.
 
         Args:
             assignment: the assignment.
-            solution: the folder of the course's own solution; None where it has been run already.
-            doubts: what came of that.
+            solution: the folder of the course's own solution; None if it has run already.
+            doubts: the result of that run.
         """
         super().__init__(assignment.course, assignment.name, assignment.limits, assignment.feedback)
         self.assignment = assignment
@@ -78,18 +76,18 @@ class PlainStrategy(Strategy):
 
     @property
     def conditions(self) -> Conditions:
-        """What its grades depend on, besides submissions and exercises."""
+        """The conditions that its grades depend on, besides submissions and exercises."""
         return self.assignment.conditions
 
     @property
     def exercises(self) -> frozenset[str]:
-        """The ids of all that is judged in it."""
+        """The ids of everything that is graded in it."""
         return frozenset(one.exercise(test.name) for one in self.assignment.notebooks for test in one.tests)
 
     # --- how it is run and judged
 
     def make_fork_server(self, level: Level, channels: int = 1, root: BoxRoot | None = None) -> ForkServer:
-        """Where sandboxes come from, with a channel for each worker, perhaps begun earlier."""
+        """Make the fork server, with a channel for each worker; `root` may hold one started early."""
         return ForkServer((), level, self.limits, channels=channels, trains=False, stand_ins=False, root=root)
 
     def rehearse(self, fork_server: ForkServer, tell: Tell) -> None:
@@ -100,7 +98,7 @@ class PlainStrategy(Strategy):
         tell("\n".join(lines))
 
     def begin(self, fork_server: ForkServer, channel: int) -> Callable[[Task], Finished]:
-        """What a worker does with each task."""
+        """Return the function that grades a task."""
         grader = self._grader(fork_server, channel)
         return lambda task: self._grade(task, grader.judge(task))
 
@@ -125,32 +123,32 @@ class PlainStrategy(Strategy):
         return Finished(task, replace(record, files=written), notebooks, any(one.starved for one in judged))
 
     def refuse(self, task: Task, reason: str) -> Finished:
-        """What comes of a submission whose folder cannot be used: pages that say so, and no score."""
+        """Return the result for a submission whose folder cannot be used: pages that say so, and no score."""
         notebooks = self.assignment.notebooks
         return self._grade(
             task, [JudgedNotebook(one.name, unscored(one, Outcome.UNREADABLE, reason), reason) for one in notebooks]
         )
 
     def make_unscored(self, task: Task, outcome: Outcome, problem: str) -> tuple[ExerciseRecord, ...]:
-        """The records of all its tests, without a score."""
+        """Return records of all its tests without a score."""
         return tuple(one for notebook in self.assignment.notebooks for one in unscored(notebook, outcome, problem))
 
     # --- how it is recorded
 
     @property
     def book(self) -> GradebookSession:
-        """The gradebook, once it is open."""
+        """The gradebook, after `open_gradebook`."""
         assert self._book is not None
         return self._book
 
     def open_gradebook(self, book: GradebookSession) -> list[str]:
-        """Make nbgrader's tables ready."""
+        """Prepare nbgrader's tables."""
         book.prepare()
         self._book = book
         return []
 
     def set_aside(self, run: int, students: Collection[str], why: str) -> None:
-        """Let the grades of these students no longer count."""
+        """Stop counting these students' grades."""
         with self.book.begin() as session:
             store.set_aside(session, run, self.name, students, why)
             for student in students:
@@ -168,16 +166,16 @@ class PlainStrategy(Strategy):
             return store.save(session, run, record, finished.task.why)
 
     def conclude(self, students: Collection[str]) -> None:
-        """Write what being late costs."""
+        """Write the late penalties."""
         rows.write_penalties(self.course, self.name, students)
 
     # --- what people see
 
     def page(self, record: Record, notebook: str, graded: Mapping[str, Any] | None, penalty: float) -> str:
-        """The feedback page of one notebook."""
+        """Return the feedback page of one notebook."""
         [master] = [one for one in self.assignment.notebooks if one.name == notebook]
         return feedback_page(self.assignment, record, master, graded, penalty)
 
     def read_penalties(self, session: Session) -> Mapping[str, Mapping[str, float]]:
-        """What being late costs in each notebook, by student and notebook."""
+        """Return the late penalty of each notebook, by student and notebook."""
         return rows.penalties(session, self.name)

@@ -1,6 +1,6 @@
-"""Grading one submission: each of its notebooks is read, put back into shape, run in sandboxes, and its tests judged.
+"""Grades one submission: reads each of its notebooks, repairs it, runs it in sandboxes, and judges its tests.
 
-What goes wrong with one notebook is no reason not to grade the others.
+A problem with one notebook does not keep the others from being graded.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from course_lib.judging.observation import Outcome
 
 @dataclass(frozen=True)
 class JudgedNotebook:
-    """A notebook of a submission, judged.
+    """A graded notebook of a submission.
 
     Attributes:
-        name: of the notebook.
-        exercises: the verdicts on its tests, in the release's order.
-        problem: why it could not be read; then all that follows is empty.
-        refused: what the sandbox has refused to each test, and to what is no test before it, by exercise.
-        submission: as it was read.
-        answers: its cells for answers.
-        graded: as it is written, in nbformat 4.5.
-        repairs: what was repaired, a sentence each.
-        remarks: what the instructor reads.
-        starved: whether a sandbox was stopped for taking too long while the machine was busy.
+        name: the notebook's name.
+        exercises: the results of its tests, in the release's order.
+        problem: why it could not be read; then everything below is empty.
+        refused: what the sandbox refused to each test and to the ordinary cells before it, by exercise.
+        submission: the notebook as read.
+        answers: its answer cells.
+        graded: the notebook to write, in nbformat 4.5.
+        repairs: what was repaired, one sentence each.
+        remarks: lines for the instructor.
+        starved: whether a sandbox hit a time limit while the machine was busy.
     """
 
     name: str
@@ -60,13 +60,13 @@ class JudgedNotebook:
 
 @dataclass(frozen=True)
 class SubmissionGrader:
-    """Runs and judges the notebooks of one submission after another; nothing is written.
+    """Runs and judges the notebooks of one submission after another, without writing anything.
 
     Attributes:
         assignment: the assignment.
-        fork_server: where sandboxes come from.
-        channel: of the fork server, that of this worker.
-        doubts: what the sandbox has refused to the course's own solution, by the tests that it failed for it.
+        fork_server: opens the sandboxes.
+        channel: this worker's channel to the fork server.
+        doubts: what the sandbox refused to the course's own solution, by the test that failed because of it.
     """
 
     assignment: PlainAssignment
@@ -75,7 +75,7 @@ class SubmissionGrader:
     doubts: Mapping[str, tuple[str, ...]]
 
     def judge(self, task: Task) -> list[JudgedNotebook]:
-        """The notebooks of a submission, judged, in the order of their names."""
+        """Grade the notebooks of a submission, in the order of their names."""
         seen: list[JudgedNotebook] = []
         with tempfile.TemporaryDirectory(prefix="katze-files-") as folder:
             for number, master in enumerate(self.assignment.notebooks):
@@ -105,7 +105,7 @@ class SubmissionGrader:
         return seen
 
     def _read(self, master: MasterNotebook, task: Task) -> tuple[Submission, Repaired]:
-        """A notebook of the submission, and what is graded of it.
+        """Read a notebook of the submission, and repair it for grading.
 
         Raises:
             Unreadable: it cannot be.
@@ -115,7 +115,7 @@ class SubmissionGrader:
         return submission, put_back(submission, master)
 
     def _lay_out(self, task: Task, folder: Path) -> list[str]:
-        """Gather the files that lie beside the notebooks; what had to be left out."""
+        """Gather the files next to the notebooks; return what had to be left out."""
         one = self.assignment
         left_out = files.copy_student_files(one.course, task.folder, folder, one.limits)
         files.copy_course_files(one.course_files, folder, files.exclude_overwriting(one.course, one.name))
@@ -138,7 +138,7 @@ class SubmissionGrader:
     def _judge(
         self, task: Task, master: MasterNotebook, repaired: Repaired, ran: Ran
     ) -> tuple[tuple[ExerciseRecord, ...], dict[str, tuple[str, ...]]]:
-        """The verdicts on a notebook's test cells, in the release's order; and `JudgedNotebook.refused`."""
+        """Return the results of a notebook's test cells, in the release's order, and `JudgedNotebook.refused`."""
         assignment, level = self.assignment, self.fork_server.level.name
         folder = assignment.course.autograded / task.student / assignment.name
         refused = {place: refusals(result, folder) for place, result in sorted(ran.results.items())}
@@ -157,7 +157,7 @@ class SubmissionGrader:
 
 
 def unscored(master: MasterNotebook, outcome: Outcome, problem: str) -> tuple[ExerciseRecord, ...]:
-    """The verdicts on a notebook's tests without a score, and why."""
+    """Return results without a score for a notebook's tests, and why."""
     note = problem if outcome is Outcome.UNREADABLE else ""
     return tuple(_record(master, test, Judged(outcome, None, note), "") for test in master.tests)
 
@@ -177,7 +177,7 @@ def _record(master: MasterNotebook, test: MasterCell, judged: Judged, level: str
 
 
 def _remarks(master: MasterNotebook, repaired: Repaired, ran: Ran) -> list[str]:
-    """What the instructor reads about cells that have ended their sandbox."""
+    """Return lines for the instructor about cells that ended their sandbox."""
     found = []
     for place, lost in sorted(ran.lost.items()):
         number = sum(cell.is_code for cell in repaired.cells[: place + 1])
