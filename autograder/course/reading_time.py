@@ -30,7 +30,7 @@ _BLOCK, _INLINE = re.compile(r"\$\$.*?\$\$", re.S), re.compile(r"\$[^$\n]+\$")
 _HOW_LONG, _STOP = "**How long.**", "> **A good place to stop for tonight**"
 _TOTAL = re.compile(rf"{re.escape(_HOW_LONG)} About ((?:(\d+) hours?)? ?(?:(\d+) minutes)?):")
 _WITH_PRIMER = (
-    "You need to know Python, and no machine learning: the primer, lesson 000, teaches the tensors, gradients and "
+    "You need to know Python, but no machine learning: the primer, lesson 000, teaches the tensors, gradients and "
     "training loops that all others take for granted."
 )
 _WITHOUT = "You need to know Python, and the basics of PyTorch: tensors, gradients and a training loop."

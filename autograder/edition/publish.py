@@ -285,8 +285,8 @@ def _readme(course: Course, plan: Plan, begin: str) -> str:
 
 In a notebook, `check("{first.id}")` says whether an answer is right and, where it is
 a known mistake, which one. `hint(...)` opens one more hint with each call, and `progress()` shows how far you are. This
-edition knows what answers should return and not how it is computed. So `solution(...)` shows none, and what it cannot
-judge it leaves to the grading, and says so.
+edition knows what answers should return, but not how to compute it. So `solution(...)` shows nothing, and if a check
+cannot judge an answer, it says so and leaves that to the grading.
 """
 
 

@@ -21,7 +21,7 @@ SCRIPT_CELLS = 5_000
 
 HEAD = """\
 # Write your answers here, then run this file. Each check prints its verdict as the file runs. For help, write
-# print(hint("...")), print(solution("...")). Where the text speaks of a cell, it is what stands below a line "# %%".
+# print(hint("...")), print(solution("...")). A cell in the text is what is below a line "# %%".
 # Pictures and widgets are only described here: the notebook shows them.
 #
 # With an exercise's id after its name, this file checks that answer alone.

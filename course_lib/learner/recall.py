@@ -39,7 +39,7 @@ here is graded."""
 OLDER = """\
 ## Looking further back
 
-Three questions, from one, three and seven lessons ago, if you have come that far. Tomorrow you get others."""
+Three questions, from one, three and seven lessons ago, if you have come that far. Tomorrow you get new ones."""
 
 STEPS_BACK = (1, 3, 7)
 """How many lessons ago the questions on the start page were asked."""

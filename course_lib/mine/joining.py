@@ -395,7 +395,7 @@ def _told(name: str, pieces: Sequence[Piece], idle: Sequence[str]) -> str:
             f"{own} of its {count} pieces {are(own)} mine. The others, and what joins them, are from the course Katze"
         )
     if name == GPT_NAME:
-        first = f"GPT-2, of the blocks of my transformer ({NAME}.py beside this file)."
+        first = f"GPT-2, built from the blocks of my transformer ({NAME}.py beside this file)."
         told = f"{whose}. {NAME}.py --gpt2 FOLDER runs it, with the weights and tokens of a published GPT-2 in FOLDER."
     else:
         first = 'The transformer of "Attention Is All You Need", from the dot product of two vectors to a translation.'

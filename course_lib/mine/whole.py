@@ -133,8 +133,8 @@ class MyTransformer:
 
 
 _TORCHS_ATTENTION = (
-    "Attention runs on yours where MultiHeadAttention calls scaled_dot_product_attention(q, k, v, mask) by this name, "
-    "and not F.scaled_dot_product_attention."
+    "Your attention is used only if MultiHeadAttention calls scaled_dot_product_attention(q, k, v, mask) by this name, "
+    "not F.scaled_dot_product_attention."
 )
 
 _ADVICE = "In a terminal, `katze mine` writes all of it to two files that run without the course."

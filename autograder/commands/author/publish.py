@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     for option, said in (
         ("--lessons", "such as 00, or 01_ols"),
-        ("--closed", "those of them whose answers students may read"),
+        ("--closed", "the lessons among them whose answers students may read"),
         ("--withhold", "leave out the answers of these lessons, too"),
     ):
         parser.add_argument(option, nargs="+", default=[], metavar="LESSON", help=said)

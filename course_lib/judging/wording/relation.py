@@ -180,7 +180,7 @@ def _not_finite(case: Case, expected: Tensor, actual: Tensor) -> Iterator[str]:
     given = [argument for argument in case.args if isinstance(argument, Tensor) and argument.is_floating_point()]
     if bool((actual.isnan() & ~expected.isnan()).any()):
         if any(bool(argument.isnan().any()) for argument in given):
-            yield "The input holds NaN. All that is computed from NaN is NaN, even 0 times it: use torch.where first."
+            yield "The input contains NaN. Anything computed from NaN is NaN, even 0 times NaN: use torch.where first."
         yield _NOT_A_NUMBER
     if bool((actual.isinf() & expected.isfinite()).any()) and not any(bool(one.isinf().any()) for one in given):
         yield ("An infinity usually comes from exp of a large number, from a division by 0 or from the logarithm of 0.")

@@ -31,7 +31,7 @@ def speaks_of_shapes(message: str) -> bool:
 
 
 def _product(left: str, right: str) -> str:
-    return f"A matrix product a @ b needs the last dimension of a ({left}) to be the last but one of b ({right})."
+    return f"A matrix product a @ b needs the last dimension of a ({left}) to equal the second-to-last of b ({right})."
 
 
 def _batched_product(found: Match) -> str:

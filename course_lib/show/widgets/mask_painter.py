@@ -24,7 +24,7 @@ def mask_painter(words: Sequence[str], x: Float[Tensor, "tokens d_model"], other
     """
     if x.ndim != 2 or len(words) != len(x) or other.shape != x.shape[1:]:
         raise ValueError(f"{len(words)} words need vectors of shape [{len(words)}, d_model], not {list(x.shape)}")
-    caption = "A causal mask: each word may look at itself and at what is before it. On the right its vector."
+    caption = "A causal mask: each word may look at itself and at what comes before it. Its vector is on the right."
     rows = [
         (word, [*("✓" if column <= row else "·" for column in range(len(words))), str(x[row].tolist())])
         for row, word in enumerate(words)

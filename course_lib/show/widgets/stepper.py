@@ -66,7 +66,7 @@ FORMULAS: Final = {
 _ALT: Final = "Worked example A: q, k, v, scores, scaled, alpha and out; each cell shows how it is computed."
 _LABELS: Final = ("by the formula", f"with a slip: divided by {len(KEYS)}, the number of keys")
 _NOTES: Final = (
-    "Divided by √2 = √d_head, as the paper has it.",
+    "Divided by √2 = √d_head, as in the paper.",
     "Divided by 3, the number of keys: scaled is smaller, so alpha is less sharp (0.94 instead of 0.997), and out "
     "moves a little. With another sentence the divisor would be different.",
 )

@@ -32,8 +32,8 @@ def _unpacked(names: int) -> None:
 
 
 SHAPES: list[tuple[Callable[[], object], str]] = [
-    (lambda: X @ X, "needs the last dimension of a (3) to be the last but one of b (2)"),
-    (lambda: torch.ones(4, 2, 3) @ torch.ones(4, 2, 3), "last dimension of a (3) to be the last but one of b (2)"),
+    (lambda: X @ X, "needs the last dimension of a (3) to equal the second-to-last of b (2)"),
+    (lambda: torch.ones(4, 2, 3) @ torch.ones(4, 2, 3), "last dimension of a (3) to equal the second-to-last of b (2)"),
     (
         lambda: torch.bmm(torch.ones(4, 2, 3), torch.ones(5, 3, 2)),
         "the same number of matrices on both sides: here 4 and 5",
