@@ -199,8 +199,8 @@ print(f"it learns {trials['2017'].parameters:,} numbers")
 # not been shown to do anything, whatever a paper says. (Three seeds are few; a serious study uses more.)
 #
 # **Guess** before you go on. Now come six changes: RMSNorm instead of layer norm; the norm before the sublayer; rotated
-# queries and keys; a gate in the feed-forward network; keys shared by four heads (multi-query attention, MQA); weight
-# decay. What will each, by itself, do to this model's loss? Choose your answers, copy the line that appears into a new
+# queries and keys; a gate in the feed-forward network; keys shared by four heads (multi-query attention, MQA); weight decay.
+# What will each of them, by itself, do to this model's loss? Choose your answers, copy the line that appears into a new
 # cell, and run it. Section 9 comes back to your guesses.
 
 # %% tags=["demo"]
@@ -663,8 +663,8 @@ def with_a_gate():
 # A model that generates text keeps the keys and values of everything it has read, in its **key-value cache** (lesson 06).
 # For each new token, it must fetch them *all* from memory, and with long texts you wait for that, not for the arithmetic.
 # Shazeer (2019) let all heads share **one** head of keys and values; only the queries differ. That is **multi-query
-# attention**. It was faster, and a little worse. Ainslie et al. (2023) found a compromise: **grouped-query attention**, in
-# which a few neighboring heads share their keys and values.
+# attention**. Generation got faster, and the model a little worse. Ainslie et al. (2023) found a compromise: **grouped-query
+# attention**, in which a few neighboring heads share their keys and values.
 #
 # | | heads of queries | heads of keys and values |
 # |---|---|---|
@@ -785,20 +785,21 @@ caches()
 #
 # This change is different from all the others: **it doesn't change a single number**, only where the numbers are kept.
 #
-# Attention computes a table of scores, `[queries, keys]`. For 8,192 tokens that is 67 million numbers in each head, written
+# Attention computes a table of scores, `[queries, keys]`. For 8,192 tokens, that is 67 million numbers in each head, written
 # to memory, read for the softmax, written, and read again for the values. But we don't need the table itself. Could we read
 # the keys block by block, and never store more than one block of scores?
 #
-# The softmax seems to forbid it: $\alpha_j = e^{s_j} / \sum_k e^{s_k}$ needs the sum over *all* keys and, to be safe from
-# overflow, also the largest score of all. But after some blocks, you need to remember only three things for each query:
+# The softmax seems to forbid it: $\alpha_j = e^{s_j} / \sum_k e^{s_k}$ needs the sum over *all* keys and also, to prevent
+# overflow, the largest score of all. But after some blocks, you need to remember only three things for each query:
 #
 # - `largest`: the largest score so far, $m$;
 # - `total`: $\sum_j e^{s_j - m}$ over the keys so far;
 # - `out`: $\sum_j e^{s_j - m} v_j$, the weighted values, not yet divided.
 #
 # Then a new block comes, perhaps with a larger score, $m' > m$. Every term of the old sums was computed with $m$ and needs
-# $m'$ instead. That is the same factor for all of them: $e^{s_j - m'} = e^{s_j - m} \cdot e^{m - m'}$. So **shrink the old
-# sums by** $e^{m - m'}$, add the new block's terms, and go on. At the very end, `out / total` is the output of attention.
+# $m'$ instead. That changes all of them by the same factor: $e^{s_j - m'} = e^{s_j - m} \cdot e^{m - m'}$. So **shrink the
+# old sums by** $e^{m - m'}$, add the new block's terms, and go on. At the very end, `out / total` is the output of
+# attention.
 #
 # Milakov and Gimelshein (2018) found this **online softmax**. Dao et al. (2022) built attention on it, in the fast memory
 # of a GPU, and called it **FlashAttention**. On a GPU, torch's `scaled_dot_product_attention` uses it.
@@ -969,9 +970,9 @@ def with_decay():
 
 
 # %% [markdown]
-# The first value makes no difference; the second makes the model worse. The usual 0.1 takes only 5% off a weight in
-# all 160 steps. Twenty times as much makes the weights smaller, as it should, and the model worse, because
-# weights that it still needs shrink as fast as it learns them.
+# The small decay makes no difference; the large one makes the model worse. The usual 0.1 takes only 5% off a weight in all
+# 160 steps. Twenty times as much makes the weights smaller, as it should, and the model worse, because weights that it still
+# needs shrink as fast as it learns them.
 #
 # Decay is meant for long training runs. There it keeps the weights from growing forever, so that a step of a given size
 # still makes a difference.
@@ -1016,8 +1017,8 @@ def held_or_brought_down():
 # So much for guesses: from the small peak, the cosine is **worse** than no schedule at all, and from the brisk one it isn't
 # any better.
 #
-# That doesn't refute the cosine. A falling rate is for models that have stopped improving at a constant rate. We stop ours
-# long before that, and half of its few steps are tiny. Loshchilov and Hutter trained far longer.
+# That doesn't refute the cosine. A falling rate is for models that no longer improve with a constant one. We stop ours long
+# before that, and half of its few steps are tiny. Loshchilov and Hutter trained far longer.
 #
 # ### 8.3 A step in every direction
 #
@@ -1066,10 +1067,10 @@ def orthogonalised(gradient, coefficients, steps):
 
 
 # %% [markdown] tags=["reason"]
-# After the division, all singular values are at most 1, where the polynomial behaves, because the Frobenius norm is at
-# least as large as the largest of them. With X = U S V^T the product X X^T is U S^2 U^T: each round changes only S. The
-# square of X X^T is a matrix product, not the squares of its entries. A fast program transposes a tall matrix first, for a
-# smaller product and the same result.
+# After the division, all singular values are at most 1, where the polynomial behaves, because the Frobenius norm is at least
+# as large as the largest of them. With X = U S V^T, the product X X^T is U S^2 U^T: each round changes only S. The square of
+# X X^T is a matrix product, not the squares of its entries. A fast program transposes a tall matrix first, for a smaller
+# product and the same result.
 
 # %% nbgrader={"grade": true, "grade_id": "since_2017-orthogonalised-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("since_2017.orthogonalised")
@@ -1352,8 +1353,8 @@ def yours_and_the_librarys():
 # ### Exercise 10 · Learning beside a frozen weight
 # `since_2017.lora_layer` · 3 points · about 15 minutes
 #
-# Write the layer as a module. Its constructor takes the frozen weight, and creates two parameters, `A` of `[rank, d_in]` and
-# `B` of `[d_out, rank]`. As in `nn.Linear`, each row of a matrix computes one output.
+# Write the layer as a module. Its constructor takes the frozen weight, and creates two parameters: `A`, of shape
+# `[rank, d_in]`, and `B`, of shape `[d_out, rank]`. As in `nn.Linear`, each row of a matrix computes one output.
 
 # %% [markdown] tags=["fine-print"]
 # Keep the weight, but not as a parameter: an optimizer must not see it (`register_buffer` keeps a tensor that isn't
@@ -1484,11 +1485,11 @@ def a_handbook_learns_about_cats():
 
 
 # %% [markdown]
-# Training all weights gives the best loss on the cats, but the model has forgotten the handbook: it now does worse on
-# it than one that knows nothing. The higher LoRA's rank, the better it learns the cats. It stays well behind full
-# fine-tuning, but trains few numbers and forgets far less of the handbook. And without $A$ and $B$ you have the old
-# model back, to the last digit, because its weights were never touched. On a model this small, LoRA costs something; on
-# GPT-3, it didn't (Hu et al., table 4).
+# Training all weights gives the best loss on the cats, but the model has forgotten the handbook: it now does worse there
+# than a model that knows nothing. The higher LoRA's rank, the better it learns the cats. LoRA stays well behind full
+# fine-tuning, but it trains few numbers and forgets far less of the handbook. And without $A$ and $B$ you have the old model
+# back, to the last digit, because its weights were never touched. On a model this small, LoRA costs something; on GPT-3, it
+# didn't (Hu et al., table 4).
 #
 # **Stretch, ungraded: LoRA on the real GPT-2.** If you are online and have 500 MB and some patience (or a GPU), the same
 # function adapts the real one. Set `GPT2 = "gpt2"`.

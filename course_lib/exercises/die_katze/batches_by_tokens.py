@@ -147,8 +147,8 @@ EXERCISE = Exercise(
             _slip((f"sorted(range(len(lengths)), key={_KEY})", "range(len(lengths))")),
         ),
         *alike(
-            "Your answer sorts the pairs in the wrong order. Sort by the source, shortest first, and by the target for "
-            "equal sources.",
+            "Your answer sorts the pairs in the wrong order. Sort by source length, shortest first; if "
+            "sources are equally long, sort by target length.",
             longest_first=_slip((_KEY, f"{_KEY}, reverse=True")),
             by_the_sum=_slip((_KEY, "lambda i: sum(lengths[i])")),
             by_the_source_alone=_slip((_KEY, "lambda i: lengths[i][0]")),
@@ -168,7 +168,7 @@ EXERCISE = Exercise(
         ),
         *alike(
             "Your answer uses the lengths of a single pair. Each side is padded separately: take the longest source "
-            "and the longest target, even from different pairs.",
+            "and the longest target, even if they are in different pairs.",
             longest_pair=_slip((_LONGEST, "max(map(sum, pairs))")),
             last_pair=_slip((_LONGEST, "sum(pairs[-1])")),
         ),

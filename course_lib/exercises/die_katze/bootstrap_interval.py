@@ -132,7 +132,8 @@ EXERCISE = Exercise(
         *slips(
             _sample_by_sample,
             means_of_counts=(
-                "Your answer passes the mean counts of a sample to `score`. Pass the sums: they can score differently.",
+                "Your answer passes the mean counts of a sample to `score`. Pass the sums, which can have a different "
+                "score.",
                 (_SUMS, "counts[sample].double().mean(0)"),
             ),
             whole_places=(

@@ -112,13 +112,13 @@ EXERCISE = Exercise(
         *slips(
             _in_four_steps,
             devices_forgotten=(
-                "Your answer ignores the devices. Each works on its own batches at the same time, so a step sees "
-                "`devices` times as many tokens.",
+                "Your answer ignores the devices. Each device works on its own batches at the same time, so a step "
+                "sees `devices` times as many tokens.",
                 _NO_DEVICES,
             ),
             accumulation_forgotten=(
                 "Your answer ignores accumulation. The weights change only after `accumulate` batches: multiply by "
-                "that.",
+                "`accumulate`.",
                 _NO_ACCUMULATION,
             ),
             one_batch=(

@@ -93,7 +93,7 @@ EXERCISE = Exercise(
                 (_DECAYS, "weight.dim() == 1"),
             ),
             no_decay=(
-                "Your answer has no decay. Each matrix also shrinks by rate · decay times itself.",
+                "Your answer has no decay. Also subtract rate · decay · weight from each matrix.",
                 (_DECAYS, "False"),
             ),
             rate_left_out=(
@@ -102,7 +102,7 @@ EXERCISE = Exercise(
                 (_SHARE, "decay"),
             ),
             growth=(
-                "Your weights grow, because the decay has the wrong sign. Decay moves each weight towards 0.",
+                "Your weights grow, because the decay has the wrong sign. Decay moves each weight toward 0.",
                 (_SHARE, "-rate * decay"),
             ),
             update_decays=("Your answer decays the update. Decay the weight.", (_WHAT, "* update if")),

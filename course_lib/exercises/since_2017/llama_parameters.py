@@ -99,8 +99,8 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "One head's key has `d_model / heads` numbers, and there are `key_value_heads` of them. So `W_k` and "
-            "`W_v` have `d_model` rows and fewer columns. `W_q` and `W_o` are square.",
+            "One head's key has `d_model / heads` numbers, and there are `key_value_heads` such heads. So `W_k` "
+            "and `W_v` have `d_model` rows and fewer columns. `W_q` and `W_o` are square.",
             answers=("one_group",),
         ),
     ),
@@ -109,7 +109,7 @@ EXERCISE = Exercise(
             _by_parts,
             d_head_of_the_groups=(
                 "Your answer gets the width of keys and values wrong: it divides d_model by key_value_heads. A head "
-                "has d_model / heads numbers, and there are key_value_heads of them.",
+                "has d_model / heads numbers, and there are key_value_heads such heads.",
                 (_GROUPS, "(heads // key_value_heads) * (d_model"),
             ),
             tied_the_wrong_way_round=(

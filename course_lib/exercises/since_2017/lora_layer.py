@@ -122,8 +122,8 @@ EXERCISE = Exercise(
         no_gradient(_slip(("return out", "return out.detach()")), "x, A or B"),
         Misconception(
             "own_answer_frozen",
-            "Your values are right, but x gets no gradient from the frozen weight, so the layers below don't learn "
-            "properly. Freeze the weight, not its product with x.",
+            "Your values are right, but x gets no gradient through the frozen weight, so the layers below don't "
+            "learn properly. Freeze the weight, not its product with x.",
             _slip(("x @ self.weight.T", "(x @ self.weight.T).detach()")),
             alone=True,
         ),

@@ -122,8 +122,8 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "The new largest, the factor and the new total are `[..., queries]`. The exponentials of this block are "
-            "`[..., queries, keys]`. Sum them over the keys for the total; multiply them by the values for `out`. To "
+            "The new largest score, the factor and the new total are `[..., queries]`. The exponentials of this block "
+            "are `[..., queries, keys]`. Sum them over the keys for the total; multiply them by the values for `out`. To "
             "multiply `out`, the factor needs one more dimension.",
             answers=("divided_already",),
         ),

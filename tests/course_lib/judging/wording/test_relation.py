@@ -104,7 +104,9 @@ def test_what_equals_an_argument_by_chance_is_not_called_the_argument(
 
 def test_nan_and_infinities_that_went_in_are_not_explained_as_if_they_were_new() -> None:
     some = torch.tensor([1.0, math.nan])
-    assert told(torch.tensor(2.0), torch.tensor(math.nan), Case("a case", (some,))).startswith("The input contains NaN.")
+    assert told(torch.tensor(2.0), torch.tensor(math.nan), Case("a case", (some,))).startswith(
+        "The input contains NaN."
+    )
     assert told(torch.ones(2), torch.tensor([1.0, math.inf]), Case("a case", (torch.tensor(-math.inf),))) == ""
 
 
