@@ -896,7 +896,7 @@ def block_by_block():
 # $$w \leftarrow w - \eta\, (u + \lambda w),$$
 #
 # where $u$ is Adam's update for the gradient (lesson 05). Only matrices decay. A norm's gain should be near 1, and a bias
-# wherever it is needed; neither benefits from being near 0.
+# should be wherever it is needed; neither benefits from being near 0.
 
 # %% [markdown]
 # ### Exercise 7 · A step with decay
@@ -1195,7 +1195,7 @@ def all_of_it():
 # The gray band is the ruler, as wide as the widest spread of seeds in the table. Most of the changes are in it or next to
 # it. One lies far outside. And all of them together, at our usual rate, are *worse* than rotary positions alone. Changes
 # don't add up like money: this model has a tenth fewer weights, and with every norm in a branch it takes smaller steps.
-# Double the rate, and it makes up most of the difference, or all of it.
+# Double the rate, and the model makes up most of the difference, or all of it.
 #
 # So are the others just fashion? No. A change may make a model **better** (rotary), or **trainable** where it wasn't
 # (pre-norm), or **cheaper** at the same quality (RMSNorm, grouped queries, the softmax in blocks), or help so little that
@@ -1560,7 +1560,7 @@ def cats_for_gpt2():
 # - **RMSNorm**: divides a vector by the square root of its mean square and multiplies it by learned gains; a layer norm
 #   without mean and shift.
 # - **Post-norm**, **pre-norm**: the norm after the residual sum, or before the sublayer, in its branch.
-# - **Final norm**: the norm after the last block, which pre-norm needs.
+# - **Final norm**: the norm after the last block; only pre-norm needs it.
 # - **Rotary positions (RoPE)**: queries and keys rotated by their positions, so that a score depends only on the distance.
 # - **Gate**: a projection that decides how much of another one passes, number by number.
 # - **SwiGLU**: a feed-forward network with a gate and SiLU.

@@ -122,9 +122,9 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "The new largest score, the factor and the new total are `[..., queries]`. The exponentials of this block "
-            "are `[..., queries, keys]`. Sum them over the keys for the total; multiply them by the values for `out`. To "
-            "multiply `out`, the factor needs one more dimension.",
+            "The new largest score, the factor and the new total are `[..., queries]`. The exponentials of this block"
+            " are `[..., queries, keys]`. Sum them over the keys for the total; multiply them by the values for "
+            "`out`. To multiply `out`, the factor needs one more dimension.",
             answers=("divided_already",),
         ),
         Hint(
