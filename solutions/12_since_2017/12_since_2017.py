@@ -1560,7 +1560,7 @@ def cats_for_gpt2():
 # - **RMSNorm**: divides a vector by the square root of its mean square and multiplies it by learned gains; a layer norm
 #   without mean and shift.
 # - **Post-norm**, **pre-norm**: the norm after the residual sum, or before the sublayer, in its branch.
-# - **Final norm**: the norm after the last block; only pre-norm needs it.
+# - **Final norm**: the norm after the last block; pre-norm needs it.
 # - **Rotary positions (RoPE)**: queries and keys rotated by their positions, so that a score depends only on the distance.
 # - **Gate**: a projection that decides how much of another one passes, number by number.
 # - **SwiGLU**: a feed-forward network with a gate and SiLU.

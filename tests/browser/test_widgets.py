@@ -385,7 +385,7 @@ def test_a_sentence_is_typed_and_its_translation_grows_by_itself(opened: Callabl
     page.locator("[lang=de]").filter(has_text="die alten luden ein <e>".replace(" ", "")).wait_for()
     assert page.locator(".katze-matrix tr").count() == 6
     field.fill("a cat")
-    assert "no translation that begins so" in page.locator(".katze-say").inner_text()
+    assert "no translation that begins like this" in page.locator(".katze-say").inner_text()
 
 
 def test_more_beams_find_more_and_a_branch_is_taken_by_hand(opened: Callable[..., Page]) -> None:

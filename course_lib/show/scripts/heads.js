@@ -29,7 +29,7 @@ function draw({ texts, layers, heads, opens }) {
     links.replaceChildren(
       svg(
         "svg",
-        { class: "katze-chart", viewBox: `0 0 480 ${height}`, style: "max-width:600px", role: "img", "aria-label": `Lines from each word to those it looks at; from ${text.queries[query]} they are bold.` },
+        { class: "katze-chart", viewBox: `0 0 480 ${height}`, style: "max-width:600px", role: "img", "aria-label": `Lines from each word to the words it looks at; the lines from ${text.queries[query]} are bold.` },
         ...order.flatMap((q) => text.keys.map((_, k) => (all[q][k] < 0.01 ? null : line(q, k))).filter(Boolean)),
         ...text.queries.map((label, q) => word(label, left, at(q), "end", q === query)),
         ...text.keys.map((label, k) => word(`${label} ${rounded(all[query][k])}`, right, at(k), "start", all[query][k] >= 0.1)),

@@ -46,7 +46,7 @@ function draw({ words, x, other, presets }) {
     const who = noticed.map((r) => words[r]).join(", ");
     if (!exchanged) say("Exchange the last word, and see whether an earlier one notices.");
     else if (noticed.length) say(`The future was changed, and the past noticed: ${who}. A model trained like this cheats.`);
-    else say(`The last word is another, and no word before ${words[last]} noticed: no cheating.`);
+    else say(`The last word has changed, and no word before ${words[last]} noticed: no cheating.`);
   }
 
   const how = choices("What the mask does:", ["fills with −∞ before the softmax", "multiplies the scores"], 0, (index) => {

@@ -9,7 +9,7 @@ function draw({ beginnings, texts }) {
   function write(count) {
     const words = texts[chosen][time];
     page.replaceChildren(el("b", {}, beginnings[chosen]), ` ${words.slice(0, count).join(" ")}`);
-    if (count === words.length) say(`Text ${time + 1} of ${texts[chosen].length}; the same beginning, other words.`);
+    if (count === words.length) say(`Text ${time + 1} of ${texts[chosen].length}; the same beginning, different words.`);
   }
 
   function renew() {

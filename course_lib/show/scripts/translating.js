@@ -57,7 +57,7 @@ function draw({ sentences, layers, heads }) {
       found = whole;
       begin();
     } else if (!fitting.length) {
-      say("This page has no translation that begins so. In a running notebook, put the sentence into the cell above.");
+      say("This page has no translation that begins like this. In a running notebook, put the sentence into the cell above.");
     } else if (!whole) say(`Go on: ${next.join(", ")}?`);
   }
 
