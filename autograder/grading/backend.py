@@ -43,8 +43,8 @@ class Backend(Protocol):
 
 
 StartBackend = Callable[[Strategy, int, Level | None, Level | None], Backend]
-"""Makes a backend for an assignment, given the most workers that could be busy, the weakest level to accept, and the only
-level to use.
+"""Makes a backend for an assignment, given the most workers that could be busy, the weakest level to accept, and the
+only level to use.
 """
 
 
