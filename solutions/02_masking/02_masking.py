@@ -21,8 +21,8 @@
 # parts of words, characters or special symbols.)
 #
 # There are two reasons to cover tokens. Some lie in the **future**: a model that learns to predict the next token must
-# not read it first. Others are only **padding**, added to make all sentences of a batch the same length. You will write
-# masks for both cases, and a test that finds leaky masks.
+# not see it beforehand. Others are only **padding**, added to make all sentences of a batch the same length. You will
+# write masks for both cases, and a test that finds leaky masks.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -156,8 +156,8 @@ show.matrices(
 #
 # ## 2. The causal mask
 #
-# The remedy is the **causal mask**: **position $i$ may attend to positions $0, \dots, i$ but to nothing later.** It may
-# attend to itself, because it knows its own token and needs it.
+# The remedy is the **causal mask**: **position $i$ may attend to positions $0, \dots, i$ but to nothing later.**
+# Position $i$ may attend to itself, because it knows its own token and needs it.
 #
 # Take a model that writes German, one token at a time (a *decoder*; see section 4.3). It has read `<s>`, which marks
 # the beginning, and *die Katze tanzte*. Its mask looks like this; a check mark means "may attend".
@@ -599,8 +599,8 @@ for name, values in (("scores / 4", quarter), ("scores, unscaled", scores_b)):
 
 # %% [markdown] tags=["fine-print"]
 # The check's models see a token clearly or not at all, so you don't have to think about rounding here. Some models
-# ignore one of the components, and some tokens are all zeros, so replace a token so thoroughly that every output that
-# sees it has to change. Don't change `x`.
+# ignore one of the components, and some tokens are all zeros, so replace a token with something so different that every
+# output that sees it has to change. Don't change `x`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "masking-leak_test-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -914,8 +914,9 @@ def documents_side_by_side():
 # ### Exercise 8 · Attention pooling
 # `masking.attention_pooling` · 4 points · about 20 minutes
 #
-# This is a layer with weights. The constructor is given: it creates the learned query, an `nn.Parameter` (a tensor that
-# an optimizer finds and trains) of shape `[d_model]`. Write `forward`. Torch's built-in attention is not allowed.
+# This time you write a layer with weights. The constructor is given: it creates the learned query, an `nn.Parameter` (a
+# tensor that an optimizer finds and trains) of shape `[d_model]`. Write `forward`. Torch's built-in attention is not
+# allowed.
 #
 # Shapes: `x` is `[batch, tokens, d_model]`, `mask` is boolean `[batch, tokens]`, and the result is `[batch, d_model]`.
 # Padding gets a weight of 0, wherever it is: after the tokens, before them or between them. Each sentence has at least
@@ -957,9 +958,9 @@ class AttentionPooling(nn.Module):
 # This is masked attention with one query: scale, fill, softmax, average. Mean pooling is a special case, with a query
 # of zeros.
 #
-# Three details cost points most often. Scale the scores, or long vectors saturate the softmax. Fill before the softmax,
-# and go by the mask, because padding may be anywhere. And remove the query's dimension by its number: a bare
-# `squeeze()` also removes a batch dimension of 1, and the layer that worked in training breaks on the first single
+# Three details cost points most often. Scale the scores, or else long vectors will saturate the softmax. Fill before
+# the softmax, and go by the mask, because padding may be anywhere. And remove the query's dimension by its number: a
+# bare `squeeze()` also removes a batch dimension of 1, and the layer that worked in training breaks on the first single
 # sentence.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-attention_pooling-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
@@ -970,9 +971,9 @@ check("masking.attention_pooling", hidden=True)
 
 # %% [markdown]
 # To see the layer learn, give it a task in which most tokens are noise. Every sentence has between 3 and 10 tokens.
-# Exactly one, at a random position, is a *signal*: one dimension marks it, and another says whether the answer is yes
-# or no. A plain mean blurs the signal; a query can learn to find it. How often will each method be right? Guessing is
-# right half the time.
+# Exactly one token, at a random position, is a *signal*: one dimension marks it, and another says whether the answer is
+# yes or no. A plain mean blurs the signal; a query can learn to find it. How often will each method be right? Guessing
+# is right half the time.
 
 # %%
 my_pooling = {"mean": None, "attention": None}  # in %

@@ -445,7 +445,7 @@ def sixteen_positions_in_binary():
 # `positions.sinusoidal_encoding` · 3 points · about 15 minutes
 #
 # Compute this encoding, with the sine and cosine of each clock side by side. (Some libraries put all the sines first. A
-# new model can be trained with either order, but a trained one works only with its own.)
+# new model can be trained with either order, but a trained one works only with its own order.)
 #
 # Shapes: `length` and `d_model` are ints, and `d_model` is even; the result is float32 `[length, d_model]`.
 
@@ -749,7 +749,7 @@ def a_head_that_looks_two_tokens_back():
 
 
 # %% [markdown]
-# (The first two tokens look for positions -2 and -1, and find the nearest instead.)
+# (The first two tokens look for positions -2 and -1, and find the nearest tokens instead.)
 #
 # ## 7. Learned positions
 #
@@ -1024,16 +1024,16 @@ def four_slopes():
 # A learned table has an end, but sinusoids don't. The authors chose sinusoids in the hope that a model might
 # extrapolate to sentences longer than any in training (section 3.5). What really happens?
 #
-# The task: in a sequence of random symbols, name at each position the symbol **two positions back**. The model has
-# embeddings, positions, one self-attention layer under a causal mask, and a linear layer. We train on 16 symbols at a
-# time and then test on 64, with three models of each kind:
+# The task is to name, at each position in a sequence of random symbols, the symbol **two positions back**. The model
+# has embeddings, positions, one self-attention layer under a causal mask, and a linear layer. We train on 16 symbols at
+# a time and then test on 64, with three models of each kind:
 #
 # - with your sinusoids;
 # - with your learned positions, in a table of 64 rows, so that 64 symbols fit;
 # - with no positions, only the mask (section 2).
 #
-# **Guess first:** how often will each be right *after* the first 16 symbols? A blind guess among eight symbols is right
-# 12.5% of the time. The nine training runs take about ten seconds on a CPU.
+# **Guess first:** how often will each kind be right *after* the first 16 symbols? A blind guess among eight symbols is
+# right 12.5% of the time. The nine training runs take about ten seconds on a CPU.
 
 # %%
 right_beyond = {"sinusoids": None, "learned": None, "no positions": None}  # in %
@@ -1135,8 +1135,8 @@ def past_the_trained_length():
 # - **Learned positions stop.** Rows past the 16th never got a gradient, so they are still random. The model drops to
 #   blind guessing at the very next token.
 # - **Sinusoids extrapolate, but the trained model does so only now and then.** Past the trained length, some answers
-#   are still right, but which ones varies from run to run. The likely reason is that within 16 tokens the slow clocks
-#   hardly move, so the model never learned what to do once they have moved.
+#   are still right, but it varies from run to run which ones. The likely reason is that within 16 tokens the slow
+#   clocks hardly move, so the model never learned what to do once they have moved.
 # - **It is not the encoding's fault.** The head made by hand from $M_{-2}$ is right everywhere. Gradient descent found
 #   a different solution, which agrees with that head only within the trained length.
 # - **The mask alone** helps at the start of a sentence, but less and less after that.
@@ -1154,8 +1154,8 @@ def past_the_trained_length():
 #
 # A colleague writes: "Our model uses sinusoidal positions, which are defined for every position. So it handles texts of
 # any length, although we trained on 512 tokens." Which step of this argument fails, and how do you know from this
-# lesson? What would you measure before you believed the conclusion, and what would you compare the result with? Write
-# four to six sentences.
+# lesson? What would you measure before believing the conclusion, and what would you compare the result with? Write four
+# to six sentences.
 #
 # Learning on your own? Once you have written yours,
 # `solution("positions.how_would_you_know")` in a new cell shows one good answer and what earns points.

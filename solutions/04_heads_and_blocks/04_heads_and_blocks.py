@@ -85,12 +85,12 @@ def weights_of(q, k):
 # ## 1. Learned projections
 #
 # Back to *The train slowly left the station*. In lesson 01, a word looked for words **like itself**, because the dot
-# product of two embeddings measures nothing else. But a second station would be no use to *station*. What would tell it
+# product of two embeddings measures nothing else. But another station is of no use to *station*. What would tell it
 # which kind of station it is? A *vehicle*.
 #
-# Attention cannot ask for one, because it has no parameters to learn. So give it some. Before you compare two words,
-# look at the query word through a *location* lens and at each key word through a *transportation* lens. A lens is a
-# matrix that keeps only a **subspace** of the vectors.
+# But attention cannot ask for a vehicle, because it has no parameters to learn. So give it some. Before you compare two
+# words, look at the query word through a *location* lens and at each key word through a *transportation* lens. A lens
+# is a matrix that keeps only a **subspace** of the vectors.
 #
 # Here are embeddings with four dimensions that we can name, and two matrices that each keep one dimension.
 
@@ -161,9 +161,9 @@ def project(x, memory, W_q, W_k, W_v):
 
 # %% [markdown] tags=["reason"]
 # Three learned projections give each token three roles: what it looks for, what it is found by, and what it hands over.
-# Queries come from `x`, keys and values from `memory`; in self-attention the two are the same, which hides a mix-up
-# until your first translation. Tokens are rows, so the matrix goes on their right; papers that write W x have tokens as
-# columns. An `nn.Linear` stores its weight transposed.
+# Queries come from `x`, and keys and values from `memory`. In self-attention, `x` and `memory` are the same tensor,
+# which hides a mix-up until your first translation. Tokens are rows, so the matrix goes on their right; papers that
+# write W x have tokens as columns. An `nn.Linear` stores its weight transposed.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-project-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.project")
@@ -584,7 +584,7 @@ def four_heads_look_at_four_things():
 # token (the special `[CLS]`) and, if a word occurs twice but not side by side, the **same** word. (The model's tokens
 # are words and **subwords**, which lesson 08 explains.)
 #
-# **Predict first:** what share of its attention will the *best* of the 72 heads spend on each of the four?
+# **Predict first:** what share of its attention will the *best* of the 72 heads spend on each of these four?
 
 # %%
 best_of_72_heads = {"before": None, "after": None, "first": None, "same": None}  # in %
@@ -713,7 +713,7 @@ else:
 
 # %% [markdown] tags=["fine-print"]
 # Two points are for the values and one more is for epsilon. The check compares gradients of `x`, `weight` and `bias`,
-# even if a token's numbers are all equal.
+# even for a token whose numbers are all equal.
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-layer_norm-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -803,9 +803,9 @@ for factor in (1, 100):
 # probability $p$ (0.1 is usual), with a new draw in every step, so the next layer must learn to rely on several
 # numbers.
 #
-# At test time nothing is dropped, because we want the best answer, and the same one every time. But then a sum over all
-# inputs would on average be larger than in training, by a factor of $1 / (1 - p)$. So the kept numbers are **divided by
-# $1 - p$ in training**, and nothing is left to do at test time.
+# At test time, nothing is dropped, because we want the best answer, and the same one every time. But then a sum over
+# all inputs would on average be larger than in training, by a factor of $1 / (1 - p)$. So the kept numbers are
+# **divided by $1 - p$ in training**, and nothing is left to do at test time.
 #
 # $$\operatorname{dropout}(x)_i = \begin{cases} x_i \,/\, (1 - p) & \text{if kept} \\ 0 & \text{if dropped}
 #   \end{cases} \qquad \text{in training;} \qquad x_i \quad \text{in evaluation.}$$
@@ -816,7 +816,8 @@ for factor in (1, 100):
 # You don't have to draw at random (the check couldn't predict your draw): `kept` is True where a number stays. Torch's
 # own dropout is not allowed.
 #
-# Shapes: `x` may have any shape, and `kept` has the same. `p` is a float, at least 0 and below 1; `training` is a bool.
+# Shapes: `x` may have any shape, and `kept` has the same shape. `p` is a float, at least 0 and below 1; `training` is a
+# bool.
 
 # %% [markdown] tags=["fine-print"]
 # The numbers in `x` are finite. In training, the check compares the gradient of `x` too.
@@ -1068,7 +1069,7 @@ def gradients_on_their_way_down():
 #
 # Write both forms. Torch's own GELU is not allowed; `torch.erf` and `torch.tanh` are.
 #
-# Shapes: `x` may have any shape, and the result has the same. `approximate` is a bool.
+# Shapes: `x` may have any shape, and the result has the same shape. `approximate` is a bool.
 
 # %% [markdown] tags=["fine-print"]
 # Two points are for the exact form and one more is for the approximation. The check compares the gradient of `x` too.
@@ -1220,8 +1221,8 @@ def bending_a_line():
 #
 # The constructor is given; keep its names. Write `forward`: self-attention in the first add & norm, then the
 # feed-forward network in the second. Call an add & norm with `x` and its sublayer, `self.add_and_norm_1(x, sublayer)`;
-# it passes the sublayer *one* tensor. Attention takes more than one tensor, so wrap it in a function of one. Torch's
-# own encoder layer is not allowed.
+# it passes the sublayer *one* tensor. Attention takes more than one tensor, so wrap it in a function of one tensor.
+# Torch's own encoder layer is not allowed.
 #
 # Shapes: `x` is `[batch, tokens, d_model]`, `mask` is boolean `[batch, tokens, tokens]` or None, as for multi-head
 # attention; for padding it is `[batch, 1, tokens]`. Every token may attend to at least one token. The result is
@@ -1441,7 +1442,7 @@ def post_norm_against_pre_norm():
 # of twelve blocks was less than a millionth of the gradient at the last. One learning rate can't suit both ends: if it
 # is large enough for the first block, it is many orders of magnitude too large for the last. Adding x puts a 1 into the
 # derivative of every block, so the gradient has a path on which nothing shrinks it. And a block only has to compute a
-# change: it can return 0 to pass on its input, instead of learning the identity. For 24 blocks I would put the norm
+# change: it can return 0 to pass on its input, instead of learning the identity. For 24 blocks, I would put the norm
 # first: in section 9, post-norm was stuck at half this depth with a learning rate at which pre-norm learned. The price
 # is one more norm at the end, and the last blocks contribute little, because the stream has grown by then; the
 # alternative is post-norm with a warm-up and a smaller learning rate.
@@ -1495,7 +1496,7 @@ for row, is_news in zip(ids.tolist(), news.tolist(), strict=True):
 # Compare the bag with an encoder: an input layer (token and your learned positions, layer norm, dropout), two of your
 # blocks, and then *the same* mean and linear layer. Both models leave padding out of the mean.
 #
-# How often will each be right on new headlines?
+# How often will each model be right on new headlines?
 
 # %%
 right_on_new_headlines = {"bag of embeddings": None, "encoder": None}  # in %
@@ -1623,7 +1624,7 @@ def is_it_news():
 #
 # - **Attention** itself, without its projections: $\operatorname{softmax}(q k^\top / \sqrt{d_\text{head}})\, v$.
 # - The **projections** $W_q$, $W_k$, $W_v$ and $W_o$: linear layers from `d_model` to `d_model`.
-# - The **feed-forward network**: a linear layer from `d_model` to `d_ff`, and one back.
+# - The **feed-forward network**: a linear layer from `d_model` to `d_ff`, and another one back.
 # - Two **layer norms**, each with a $\gamma$ and a $\beta$.
 #
 # A linear layer from $a$ to $b$ numbers has $a \cdot b$ weights and $b$ biases.
@@ -1782,7 +1783,7 @@ def the_bill():
 #    from the picture in section 4.
 # 3. Do the same to `published`: find the head that looks at the token before, set its columns of `W_o` to 0 (in
 #    `published.bert.blocks[0].self_attention.W_o.weight`), and measure how far the vectors of a sentence move
-#    (`published.states`). Do they move more than if you remove a head that uses the attention sink?
+#    (`published.states`). Do they move more or less than when you remove a head that uses the attention sink?
 # 4. Train twelve post-norm blocks at several learning rates. How small must the rate be for them to learn without
 #    warm-up?
 

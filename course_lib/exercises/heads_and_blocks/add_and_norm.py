@@ -123,8 +123,8 @@ EXERCISE = Exercise(
         ),
         *_slips_beyond(
             residual_normalised_too=(
-                "In pre-norm, your answer adds the normalized x. Only the sublayer should read that. Add x itself, so "
-                "that a path without any norm runs through all blocks.",
+                "In pre-norm, your answer adds the normalized x. Only the sublayer should read the normalized x. Add "
+                "x itself, so that a path without any norm runs through all blocks.",
                 ("x + dropped", "read + dropped"),
             ),
             only_the_residual_normalised=(

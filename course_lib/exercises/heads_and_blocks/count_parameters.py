@@ -85,8 +85,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Go through the constructor line by line and ask what each part learns. The softmax of scores learns "
-            "nothing; the matrices around it do. The heads share these matrices and add no parameters.",
+            "Go through the constructor line by line and ask what each part learns. The softmax of the scores learns "
+            "nothing, but the matrices around it do learn. The heads share these matrices and add no parameters.",
         ),
         Hint(
             "outline",
@@ -167,8 +167,8 @@ EXERCISE = Exercise(
                 ("matrix + bias)", "matrix)"),
             ),
             equal_biases=(
-                "Your answer gives both feed-forward layers the same number of biases. The first has d_ff, and the "
-                "second d_model.",
+                "Your answer gives both feed-forward layers the same number of biases. The first layer has d_ff "
+                "biases, and the second has d_model.",
                 ("+ f + d", "+ 2 * f"),
             ),
         ),

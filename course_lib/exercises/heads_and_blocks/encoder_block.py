@@ -117,8 +117,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Call two add & norms; the second starts from the result of the first. Each takes `x` and its sublayer. "
-            "Your job is to define the sublayers.",
+            "Call two add & norms; the second starts from the result of the first. Each add & norm takes `x` and its "
+            "sublayer. Your job is to define the sublayers.",
         ),
         Hint(
             "shapes",
@@ -131,7 +131,7 @@ EXERCISE = Exercise(
             "outline",
             "Define a function of `y` that returns the attention of `y` to itself under `mask`.\n"
             "Pass `x` and this function to the first add & norm.\n"
-            "Pass its result, and the feed-forward network itself, to the second.\n"
+            "Pass its result, and the feed-forward network itself, to the second add & norm.\n"
             "Return the result.",
             answers=("second_residual_from_the_start", "no_residuals", "feed_forward_left_out"),
         ),
@@ -152,7 +152,7 @@ EXERCISE = Exercise(
                 ("(y, y, mask)", "(y, x, mask)"),
             ),
             attended_before_the_norm=(
-                "Your answer calls the attention before the norm. Pass the add & norm a function of y instead, which "
+                "Your answer calls the attention before the norm. Instead, pass the add & norm a function of y that "
                 "returns self_attention(y, y, mask).",
                 ("(y, y, mask)", "(x, x, mask)"),
             ),

@@ -139,7 +139,7 @@ EXERCISE = Exercise(
                 ("return out", "return self.activation(out)"),
             ),
             activation_twice=(
-                "Your answer applies a second ReLU after W_2, which cuts off all negative outputs. Use only one, "
+                "Your answer applies a second ReLU after W_2, which cuts off all negative outputs. Use only one ReLU, "
                 "between the layers.",
                 ("return out", "return self.activation(out)"),
             ),

@@ -86,7 +86,7 @@ EXERCISE = Exercise(
             "outline",
             "For the approximation, compute the inner sum: `x` plus 0.044715 times its cube.\n"
             "Multiply the sum by the square root of 2 / π, take `tanh`, add 1, and multiply by half of `x`.\n"
-            "Otherwise compute the probability: divide `x` by the square root of 2, take `erf`, add 1, and divide by "
+            "Otherwise, compute the probability: divide `x` by the square root of 2, take `erf`, add 1, and divide by "
             "2.\n"
             "Multiply by `x`.",
             answers=("root_left_out", "half_left_out", "probability_alone", "one_left_out", "cube_left_out"),
@@ -112,7 +112,7 @@ EXERCISE = Exercise(
                 ("1 + torch.erf", "1 - torch.erf"),
             ),
             probability_alone=(
-                "Your answer is the probability. Multiply it by x.",
+                "Your answer is only the probability. Multiply it by x.",
                 ("return x * below", "return below"),
             ),
             density=(
@@ -152,7 +152,7 @@ EXERCISE = Exercise(
                 ("if approximate", "if False"),
             ),
             cube_left_out=(
-                "Your approximation lacks 0.044715 x³. Add it to x before you multiply by √(2/π).",
+                "Your approximation lacks the term 0.044715 x³. Add it to x before you multiply by √(2/π).",
                 (" + 0.044715 * x**3", ""),
             ),
             square_for_cube=("Your approximation uses x². Use x³.", ("x**3", "x**2")),

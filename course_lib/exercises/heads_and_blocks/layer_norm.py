@@ -136,8 +136,8 @@ EXERCISE = Exercise(
                 (_ADDED, "(variance + 1e-5)"),
             ),
             statistics_detached=(
-                "Your values are right, but the mean and variance pass no gradient to x. Look for .detach(), "
-                ".data or no_grad.",
+                "Your values are right, but no gradient flows back to x through the mean and variance. Look for "
+                ".detach(), .data or no_grad.",
                 ("x - mean", "x - mean.detach()"),
                 ("/ spread", "/ spread.detach()"),
             ),

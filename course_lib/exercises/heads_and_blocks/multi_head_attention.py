@@ -86,7 +86,7 @@ _SPLIT_IN_TURN = (_SPLIT, "unflatten(-1, (-1, heads)).mT.transpose(1, 2)")
 _JOINED_IN_TURN = (_JOINED, "permute(0, 2, 3, 1).flatten(2)")
 _IN_TURN = (
     "Your answer gives head 0 the numbers 0, heads, 2 heads, ... of each token. Give head i the i-th group of d_head "
-    "numbers: put the heads' dimension before d_head's."
+    "numbers: put the dimension of the heads before the dimension of d_head."
 )
 _SOURCES = "Your answer mixes up x and memory. Compute queries from x, and keys and values from memory."
 _FILLED, _WEIGHTS = "scaled.masked_fill(~room, -math.inf)", "attention_weights(scaled)"

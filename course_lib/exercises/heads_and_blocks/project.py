@@ -70,8 +70,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "The queries come from `x`, the keys and values from `memory`. Each is a single matrix product, with "
-            "nothing transposed, because tokens are rows.",
+            "The queries come from `x`, and the keys and values come from `memory`. Each of the three is a single "
+            "matrix product, with nothing transposed, because tokens are rows.",
         ),
         Hint(
             "shapes",

@@ -79,7 +79,7 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "Go from `[batch, tokens, d_model]` to `[batch, tokens, heads, d_head]` to `[batch, heads, tokens, "
-            "d_head]`. The first step is a reshape, and the second is a transpose. Neither can replace the other.",
+            "d_head]`. The first step is a reshape, and the second is a transpose. Neither step can replace the other.",
             answers=(
                 "viewed_not_transposed",
                 "reshaped_not_transposed",

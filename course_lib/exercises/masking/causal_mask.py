@@ -78,8 +78,8 @@ EXERCISE = Exercise(
                 ("ones.tril()", "ones.tril(-1)"),
             ),
             one_word_ahead=(
-                "Your mask also allows the next token, which is the one to predict. Query i attends to keys 0 to i "
-                "only.",
+                "Your mask also allows the next token, which is the one to predict. Query i may attend only to keys 0 "
+                "to i.",
                 ("ones.tril()", "ones.tril(1)"),
             ),
             keys_as_rows=(

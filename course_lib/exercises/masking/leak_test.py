@@ -159,8 +159,8 @@ EXERCISE = Exercise(
                 ("changed[token] = torch.randn(x.shape[1])", "changed[token, 0] += 1"),
             ),
             first_component=(
-                "Your answer compares only the first component of each output. Compare all: one difference anywhere "
-                "is enough.",
+                "Your answer compares only the first component of each output. Compare all components, because one "
+                "difference anywhere is enough.",
                 (_DIFFERS, "differs[:, 0]"),
             ),
             all_tokens_changed=(

@@ -129,8 +129,8 @@ EXERCISE = Exercise(
                 ("tril()", "tril(-1)"),
             ),
             one_word_ahead=(
-                "Your mask also allows the next token, which is the one to predict. Query i attends to keys up to i "
-                "only.",
+                "Your mask also allows the next token, which is the one to predict. Query i may attend only to keys "
+                "up to i.",
                 ("tril()", "tril(1)"),
             ),
             inverted=(
@@ -153,8 +153,8 @@ EXERCISE = Exercise(
                 ("same & earlier", "same"),
             ),
             only_causal=(
-                "Your mask lets a token see earlier documents, as the causal mask alone or a comparison with >= does. "
-                "Require the query and the key to be in the same document.",
+                "Your mask lets a token see earlier documents. Do you use only the causal mask, or compare documents "
+                "with >=? Require the query and the key to be in the same document.",
                 ("same & earlier", "earlier.expand_as(same)"),
             ),
             either_is_enough=(
@@ -166,8 +166,8 @@ EXERCISE = Exercise(
                 ("ends = ids == end", "ends = (ids[:1] == end).expand_as(ids)"),
             ),
             one_row=(
-                "Your mask loses the batch dimension when it is 1. Give each row of ids its own mask: [batch, tokens, "
-                "tokens].",
+                "Your mask loses the batch dimension when the batch has only one row. Give each row of ids its own "
+                "mask: [batch, tokens, tokens].",
                 ("return mask", "return mask.squeeze(0)"),
             ),
         ),

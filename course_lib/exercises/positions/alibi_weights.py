@@ -169,7 +169,7 @@ EXERCISE = Exercise(
                 ("distance < 0", "distance <= 0"),
             ),
             one_slope_for_all=(
-                "Your answer gives all heads the first slope. Give each head its own: 2^(-8h / heads).",
+                "Your answer gives all heads the first slope. Give each head its own slope: 2^(-8h / heads).",
                 ("slope[:,", "slope[:1,"),
             ),
             slopes_turned_round=(
@@ -177,7 +177,7 @@ EXERCISE = Exercise(
                 ("slope[:,", "slope.flip(0)[:,"),
             ),
             slopes_along_the_queries=(
-                "Your slopes run along the queries or the keys. Give them the shape [heads, 1, 1], because each "
+                "Your slopes run along the queries or the keys. Give them the shape [heads, 1, 1], because each slope "
                 "belongs to a head.",
                 ("slope[:, None, None]", "slope[:, None]"),
             ),

@@ -96,8 +96,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "shrunk_to_one",
-            "Your answer scales the positions so that the last is 1. Then the size of a step depends on the length of "
-            "the sentence. Use the positions themselves: 0, 1, 2, ...",
+            "Your answer scales the positions so that the last one is 1. Then the size of a step depends on the "
+            "length of the sentence. Use the positions themselves: 0, 1, 2, ...",
             _slip(("positions.to(x.dtype)", "(positions.to(x.dtype) / max(1, x.shape[-2] - 1))")),
         ),
         Misconception(

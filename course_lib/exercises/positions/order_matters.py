@@ -175,7 +175,7 @@ EXERCISE = Exercise(
                 ("return changed", "return changed[:, order.argsort()]"),
             ),
             one_for_all=(
-                "Your answer has one entry per sentence. Return one per token: True if its vector changes.",
+                "Your answer has one entry per sentence. Return one entry per token: True if its vector changes.",
                 ("return changed", "return changed.any(dim=1)"),
             ),
             places_moved=(

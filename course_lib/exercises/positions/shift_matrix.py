@@ -123,18 +123,18 @@ EXERCISE = Exercise(
                 (_BLOCK, "[cos, sin, sin, cos]"),
             ),
             sine_on_the_diagonal=(
-                "Your blocks have sines on the diagonal. For a shift of 0 the matrix must be the identity, so put the "
-                "cosines there: [[cos, sin], [-sin, cos]].",
+                "Your blocks have sines on the diagonal. For a shift of 0, the matrix must be the identity, so put "
+                "the cosines there: [[cos, sin], [-sin, cos]].",
                 (_BLOCK, "[sin, cos, -cos, sin]"),
             ),
             diagonal_only=(
-                "Your matrix has only the cosines on its diagonal, so it only scales. sin(a + b) needs the cosine of "
-                "a too: each block is [[cos, sin], [-sin, cos]].",
+                "Your matrix has only the cosines on its diagonal, so it only rescales each component. sin(a + b) "
+                "needs the cosine of a too: each block is [[cos, sin], [-sin, cos]].",
                 (_BLOCK, "[cos, 0 * sin, 0 * sin, cos]"),
             ),
             one_angle_for_all=(
-                "Your matrix turns all pairs by the same angle, the shift itself. Turn each pair by its own: shift / "
-                "10000^(2i / d_model).",
+                "Your matrix turns all pairs by the same angle, the shift itself. Turn each pair by its own angle: "
+                "shift / 10000^(2i / d_model).",
                 ("shift / 10_000**exponent", "torch.full_like(exponent, shift)"),
             ),
             multiplied=(
