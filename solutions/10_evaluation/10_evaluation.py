@@ -80,11 +80,11 @@ torch.set_num_threads(1)  # matrices this small gain nothing from a second one
 # ## 1. Where there is one right answer
 #
 # A tagger labels every word. In the headline *British Left Waffles on Falkland Islands*, *British Left* is a party (an
-# organization, ORG), *Falkland Islands* is a location (LOC), and everything else is Other. Each word has one right label,
-# so we can count. The share of tokens with the right label is the **accuracy**.
+# organization, ORG), *Falkland Islands* is a location (LOC), and everything else is Other. Each word has one right
+# label, so we can count the words that get it. The share of tokens with the right label is the **accuracy**.
 #
-# Here are three headlines, a hasty tagger's labels, and the right label where it differs. The padding of the third doesn't
-# count.
+# Here are three headlines, a hasty tagger's labels, and the right label where it differs. The padding of the third
+# headline doesn't count.
 
 # %%
 labels = ["Other", "ORG", "LOC"]
@@ -115,8 +115,8 @@ accuracy_of_other_always = None  # in percent
 show.prediction("always saying Other", accuracy_of_other_always, 100 * (expected == 0)[mask].float().mean().item(), "%")
 
 # %% [markdown]
-# That should worry you. A program that never finds anything is right half the time; if nine words out of ten were Other, it
-# would reach 90%. Accuracy treats all words alike, but we care about the rare ones.
+# That should worry you. A program that never finds anything is right half the time; if nine words out of ten were
+# Other, it would reach 90%. Accuracy treats all words alike, but we care most about the words that aren't Other.
 #
 # ### 1.1 Precision and recall
 #
@@ -128,8 +128,9 @@ show.prediction("always saying Other", accuracy_of_other_always, 100 * (expected
 # $$\text{precision} = \frac{\text{right}}{\text{predicted}}, \qquad \text{recall} = \frac{\text{right}}{\text{expected}}, \qquad
 # F_1 = \frac{2 \cdot \text{precision} \cdot \text{recall}}{\text{precision} + \text{recall}} .$$
 #
-# Each is easy to get on its own. If you call everything a location, recall is perfect; if you label only the word
-# you're surest of, precision probably is. The harmonic mean $F_1$ is close to the *smaller* of the two, so you need both.
+# Either one is easy to get on its own. If you call everything a location, recall is perfect; if you label only the word
+# you're surest of, precision probably is, too. The harmonic mean $F_1$ is close to the *smaller* of the two, so you
+# need both.
 #
 # Our tagger labeled four words as locations, three of them correctly, and there are three locations: precision is 3/4,
 # and recall is 3/3.
@@ -166,10 +167,10 @@ def label_scores(predicted, expected, mask, label):
 
 
 # %% [markdown] tags=["reason"]
-# The harmonic mean of the two is 2 · right / (predicted + expected), so you don't need a special case where precision and
-# recall are both 0. If the label was never predicted, the numerator is 0 as well, so dividing by 1 gives the required 0.
-# Padding usually has some label's id and could count as a match, so mask both tensors first. An arithmetic mean would give
-# about 0.5 to a system that predicts the label everywhere.
+# The harmonic mean of the two is 2 · right / (predicted + expected), so you don't need a special case where precision
+# and recall are both 0. If the label was never predicted, the numerator is 0 as well, so dividing by 1 gives the
+# required 0. Padding usually contains the id of some label and could count as a match, so mask both tensors first. An
+# arithmetic mean would give about 0.5 to a system that predicts the label everywhere.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-precision_recall_f1-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.precision_recall_f1")
@@ -178,7 +179,7 @@ check("evaluation.precision_recall_f1", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now the lazy program has nowhere to hide: it gets half the words right, but an F1 of 0 for each label that matters.
+# Now the lazy program has nowhere to hide: it gets half the words right, but its F1 is 0 for each label that matters.
 
 
 # %% tags=["demo"]
@@ -201,8 +202,8 @@ def accuracy_hides_what_f1_shows():
 # %% [markdown]
 # ### 1.2 Whole sentences
 #
-# If a tagger's output feeds another program, a sentence with one wrong label may be as useless as one with five. So also
-# ask **per sequence**: was the *entire* sentence right? If each of twenty words is right with probability 0.97,
+# If a tagger's output feeds another program, a sentence with one wrong label may be as useless as a sentence with five.
+# So also ask **per sequence**: was the *entire* sentence right? If each of twenty words is right with probability 0.97,
 # independently of the others, all of them are right with probability $0.97^{20} \approx 0.54$.
 #
 # ### Exercise 2 · Whole sentences
@@ -210,8 +211,8 @@ def accuracy_hides_what_f1_shows():
 #
 # Compute the share of sentences that are right from the first word to the last. Padding is never wrong.
 #
-# Shapes: `predicted` and `expected` are integers `[batch, tokens]`, `mask` is boolean `[batch, tokens]`, the result is
-# a float.
+# Shapes: `predicted` and `expected` are integers `[batch, tokens]`, and `mask` is boolean `[batch, tokens]`; the result
+# is a float.
 
 # %% [markdown] tags=["fine-print"]
 # Every sentence has at least one word. Return a plain float, not a tensor.
@@ -232,8 +233,8 @@ def sequence_accuracy(predicted, expected, mask):
 
 
 # %% [markdown] tags=["reason"]
-# Check that all words of a sentence are right before you average. An "or" with the inverted mask makes padding right;
-# if padding had to match, a system would be penalized for its output there.
+# Check that all words of a sentence are right before you average. An "or" with the inverted mask counts padding as
+# right; if padding had to match, a system would be penalized for what it outputs there.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-sequence_accuracy-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.sequence_accuracy")
@@ -242,17 +243,17 @@ check("evaluation.sequence_accuracy", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ### 1.3 Your tagger of lesson 09
+# ### 1.3 Your tagger from lesson 09
 #
-# Your `TokenClassifier` learned the names of parties and places from sixty sentences, once from scratch and once on a
-# pre-trained encoder. Now evaluate it with your own functions.
+# Your `TokenClassifier` learned the names of parties and places from sixty sentences, once from scratch and once on top
+# of a pre-trained encoder. Now evaluate it with your own functions.
 #
-# A tagger gives each label a probability and chooses the most probable one. It doesn't have to. If false alarms are
-# expensive, require 70% for ORG; if misses are, only 10%. So there isn't one precision and one recall, but a curve of
-# them.
+# A tagger gives each label a probability and chooses the most probable label. But it doesn't have to. If false alarms
+# are expensive, require a probability of 70% for ORG; if misses are expensive, require only 10%. So a tagger has more
+# than one precision and one recall: it has a whole curve of them.
 #
-# *Predict first:* the tagger from scratch labels a hundred words as parties, and only a little more than half of them
-# are parties. Let it say ORG only if it is at least 70% sure. What are precision and recall then?
+# *Predict first:* the tagger trained from scratch labels a hundred words as parties, but only a little more than half
+# of them are. Let it say ORG only if it is at least 70% sure. What are precision and recall then?
 
 # %%
 from_70_percent_on = {"precision": None, "recall": None}  # in percent
@@ -342,9 +343,9 @@ def your_tagger_judged():
 
 # %% [markdown]
 # You can have certainty, at the price of recall: only a few predictions are left, and all of them are parties. You can
-# also find all parties, with many false alarms. On each dotted line, F1 is constant; the tagger's own choice, the
-# largest probability, may miss the highest line that its curve touches. You can't get from one curve to the other with
-# a threshold: for that, you need a better tagger.
+# also find nearly all parties, at the price of many false alarms. On each dotted line, F1 is constant; choosing the
+# most probable label, as the tagger does, may miss the highest line that its curve touches. You can't get from one
+# curve to the other by changing the threshold: for that, you need a better tagger.
 #
 # ## 2. Where there are many right answers
 #
@@ -352,7 +353,7 @@ def your_tagger_judged():
 # of them are right. Let's count right words anyway. A human translator has given us one right answer, the **reference**; a
 # program's output is the **hypothesis**.
 #
-# *Predict first:* Felix leaves out one word of eleven. How many words are in the right position?
+# *Predict first:* Felix leaves out one word of eleven. How many of his words are in the right position?
 
 # %%
 reference = "the cat did not dance on the table last night .".split()
@@ -372,9 +373,9 @@ def place_by_place():
 place_by_place()
 
 # %% [markdown]
-# After the gap, every word is one position too far to the left, and counts as wrong. Counting by position requires one
-# answer for each input word. That works for tagging; translation reads first and writes afterwards, *with* a delay of any
-# length.
+# After the gap, every word is one position too far to the left, and counts as wrong. Counting by position makes sense
+# only if there is exactly one answer for each input word. That works for tagging, but a translator reads first and
+# writes afterwards, *with* a delay of any length.
 
 # %% [markdown] tags=["slides"]
 # S1 says *no time delay* for tagging and *with time delay* for translation, but two slides on evaluating generated text are
@@ -383,19 +384,20 @@ place_by_place()
 
 # %% [markdown]
 # So we need a metric that ignores positions. We can ask **people**, which is slow and expensive, but tells us what we
-# want to know. Or we can compare with references **automatically**, and hope to agree with people. We build the
-# automatic metrics first.
+# want to know. Or we can compare outputs with references **automatically**, and hope that the result agrees with
+# people. We build the automatic metrics first.
 #
 # ## 3. BLEU
 #
-# BLEU (Papineni et al., 2002) has one idea: a good translation shares many **n-grams**, runs of $n$ neighboring words,
-# with the reference. Single words show that it talks about the right things, and longer runs that these are in the
-# right order. BLEU is a precision: of the n-grams in the hypothesis, how many are in the reference?
+# BLEU (Papineni et al., 2002) rests on one idea: a good translation shares many **n-grams**, runs of $n$ neighboring
+# words, with the reference. Matching single words show that the translation talks about the right things, and matching
+# longer runs show that the words are in the right order. BLEU is a precision: of the n-grams in the hypothesis, how
+# many are also in the reference?
 #
 # ### 3.1 Counting, and clipping
 #
-# Precision is easy to get. The cat is on the chair again, and a program has discovered that *the* and *cat* are always
-# right:
+# High precision is easy to get. The cat is on the chair again, and a program has discovered that *the* and *cat* are
+# always right:
 
 # %%
 on_the_chair = "the cat is on the chair".split()
@@ -422,14 +424,15 @@ show.figure(drawn, "Bars of word counts: the occurs 4 times and counts twice, ca
 # occurs in the reference. The reference has *the* twice, so two of the four count, and so does one of the two *cats*:
 # five of eight words match.
 #
-# With several references, count each n-gram at most as often as in the **one reference that has it most often**. Two
-# references with two *the*s each don't make four.
+# With several references, count each n-gram at most as often as it occurs in any **single reference**. Two references
+# with two *the*s each don't allow four.
 #
 # ### Exercise 3 · Clipped n-grams
 # `evaluation.clipped_ngrams` · 4 points (3 for one reference, 1 for several) · about 20 minutes
 #
-# Count the n-grams of the hypothesis that match, and all of its n-grams. Return both, `(matched, total)`, not their ratio;
-# section 3.4 shows why. A sentence of 6 words has 5 runs of two words and 4 of three; a sentence shorter than $n$ has none.
+# Count how many n-grams of the hypothesis match, and how many n-grams it has in all. Return both, `(matched, total)`,
+# not their ratio; section 3.4 shows why. A sentence of 6 words has 5 runs of two words and 4 runs of three; a sentence
+# of fewer than $n$ words has no n-grams.
 
 # %% [markdown] tags=["fine-print"]
 # Words are compared as they are, including capitals, and sentences aren't padded. In exercises 3 to 6, don't use functions
@@ -459,8 +462,9 @@ def clipped_ngrams(hypothesis, references, n):
 
 
 # %% [markdown] tags=["reason"]
-# The largest count in one reference is one that a translator really wrote. Dividing by the reference's total would give
-# recall. A sentence of w words has w - n + 1 n-grams; if it is too short, the range is empty, without an error.
+# The largest count in a single reference is a count that a translator really produced. Dividing by the number of
+# n-grams in the reference would give recall. A sentence of w words has w - n + 1 n-grams; if it is too short, the range
+# is empty and raises no error.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-clipped_ngrams-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.clipped_ngrams")
@@ -482,25 +486,25 @@ def both_translators_counted():
 
 
 # %% [markdown]
-# Every word that Felix says is in the reference. The missing *not* shows only in the longer runs, which the gap breaks:
-# precision looks only at the words in the hypothesis. Minka uses different words, and a word that merely *resembles* the
-# right one counts no more than a word from another planet.
+# Every word that Felix says is in the reference. The missing *not* shows only in the longer runs, which the gap breaks,
+# because precision looks only at words that are in the hypothesis. Minka uses different words, and a word that merely
+# *resembles* the right one counts no more than a word from another planet.
 #
 # ### 3.2 The brevity penalty
 #
 # The less you say, the less can be wrong: the hypothesis *the cat* has a precision of 1. Recall would expose this, but
-# is awkward with several references. So BLEU looks at the **length**. With $c$ words in the hypothesis and $r$ in the
-# reference,
+# it is awkward with several references. So BLEU looks at the **length**. With $c$ words in the hypothesis and $r$ in
+# the reference,
 #
 # $$\text{penalty} = \begin{cases} 1 & c \ge r \\ e^{\,1 - r/c} & c < r . \end{cases}$$
 #
-# For a hypothesis half as long as the reference, $r/c = 2$, the penalty is $e^{-1} \approx 0.37$. Long hypotheses don't
-# need a penalty: superfluous words have already cost precision.
+# If the hypothesis is half as long as the reference, $r/c = 2$ and the penalty is $e^{-1} \approx 0.37$. Long
+# hypotheses don't need a penalty: superfluous words have already cost precision.
 #
 # ### Exercise 4 · Brevity penalty
-# `evaluation.brevity_penalty` · 2 points (1 for the values, 1 for no word at all) · about 8 minutes
+# `evaluation.brevity_penalty` · 2 points (1 for the values, 1 for an empty hypothesis) · about 8 minutes
 #
-# Write the formula. A hypothesis without words gets 0, the limit of $e^{\,1 - r/c}$ as $c$ goes to 0.
+# Implement this formula. A hypothesis without words gets 0, the limit of $e^{\,1 - r/c}$ as $c$ goes to 0.
 
 # %% [markdown] tags=["fine-print"]
 # The reference has at least one word.
@@ -521,7 +525,8 @@ def brevity_penalty(hypothesis_length, reference_length):
 
 
 # %% [markdown] tags=["reason"]
-# For c > r, the exponent 1 - r/c is positive and the exponential above 1, so a minimum with 1 covers both cases.
+# For c > r, the exponent 1 - r/c is positive, so the exponential is above 1. The minimum of 1 and the exponential
+# therefore covers both cases.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-brevity_penalty-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.brevity_penalty")
@@ -538,10 +543,10 @@ check("evaluation.brevity_penalty", hidden=True)
 # $$\text{BLEU} = \text{penalty} \cdot \Big(\prod_{n=1}^{N} p_n\Big)^{1/N}
 # = \text{penalty} \cdot \exp\Big(\frac1N \sum_{n=1}^{N} \ln p_n\Big), \qquad N = 4 .$$
 #
-# If one precision is 0, BLEU is 0. That happens to short sentences all the time, so BLEU is meant for a whole **corpus**:
-# $p_n$ is the number of matches in all sentences, divided by the number of all n-grams in the hypotheses, and the penalty
-# uses the total lengths. If a sentence has several references, its **reference length** is the one closest to the length of
-# the hypothesis.
+# If one precision is 0, BLEU is 0. That happens to short sentences all the time, so BLEU is meant for a whole
+# **corpus**: $p_n$ is the number of matches in all sentences, divided by the number of all n-grams in the hypotheses,
+# and the penalty uses the total lengths. If a sentence has several references, its **reference length** is the length
+# of the reference that is closest in length to the hypothesis.
 #
 # ### Exercise 5 · BLEU
 # `evaluation.corpus_bleu` · 4 points (2 for the values, 1 for several references, 1 for a precision of 0) · about 20 minutes
@@ -550,8 +555,8 @@ check("evaluation.brevity_penalty", hidden=True)
 # exercise 4.
 
 # %% [markdown] tags=["fine-print"]
-# The counts determine N, which is 1 or more. If two references are equally close, use the shorter. A precision is 0 if
-# there are no n-grams at all. Don't smooth. There is at least one sentence, and each has at least one reference.
+# The counts determine N, which is 1 or more. If two references are equally close, use the shorter one. A precision is 0
+# if there are no n-grams at all. Don't smooth. There is at least one sentence, and each has at least one reference.
 
 
 # %% nbgrader={"grade": false, "grade_id": "evaluation-corpus_bleu-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -575,9 +580,9 @@ def corpus_bleu(counts, lengths, penalty):
 
 
 # %% [markdown] tags=["reason"]
-# For a single sentence, smooth BLEU or, better, don't compute it. Take the n-th root for n precisions, not always the
+# For a single sentence, smooth BLEU or, better, don't compute it. With n precisions, take the n-th root, not always the
 # fourth; in Python, `x ** 1 / n` is x divided by n, so the exponent needs parentheses. The penalty multiplies the mean;
-# inside the root, it would shrink to its fourth root. Comparing pairs of distance and length picks the shorter of two
+# inside the root, only its n-th root would count. Comparing pairs of distance and length picks the shorter of two
 # equally close references.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-corpus_bleu-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
@@ -613,8 +618,8 @@ def the_two_translations_judged():
 # They score 71 and 0, as promised (BLEU is usually given in percent; a library that smooths turns Minka's 0 into 19). This
 # *is* BLEU. Felix loses points for one word out of eleven, and an n-gram can't know that the word was *not*.
 #
-# What is BLEU good at? Take a sentence of thirteen words, output only its first $c$ words, and add nonsense beyond its
-# end. *Predict first:* which costs more, five words too few or five too many?
+# What is BLEU good at? Take a sentence of thirteen words. Output only its first $c$ words, or all of them and then more
+# and more nonsense. *Predict first:* which costs more, five words too few or five too many?
 
 # %%
 costs_more = None  # "too few" or "too many"
@@ -653,8 +658,8 @@ def bleu_against_length():
 # %% [markdown]
 # ### 3.4 Corpus or sentence
 #
-# One sentence is an anecdote, so here are eight. Felix repeats the reference but gets one little thing wrong; Minka uses
-# her own words.
+# One sentence is an anecdote, so here are eight. Felix repeats the reference but nearly always gets one little thing
+# wrong; Minka uses her own words.
 
 # %%
 corpus = [  # German, reference, Felix, Minka
@@ -715,11 +720,11 @@ for row in corpus:
 # %% [markdown]
 # How do you combine eight precisions into one? There are two ways:
 #
-# - **micro**: add up the counts of all sentences, matched and total, and divide *once*. That is *corpus* BLEU.
+# - **micro**: add up the matches of all sentences, add up their totals, and divide *once*. That is *corpus* BLEU.
 # - **macro**: divide for each sentence, and take the mean. That is the mean of *sentence* BLEUs.
 #
-# Micro gives every n-gram the same vote, and macro every sentence. In sentence A, 9 of 10 n-grams are right; in
-# sentence B, a very short one, 0 of 2 are. What are the two averages?
+# Micro gives every n-gram the same vote, and macro gives every sentence the same vote. In sentence A, 9 of 10 n-grams
+# are right; in sentence B, which is very short, 0 of 2 are right. What are the two averages?
 #
 # <details><summary>The answer</summary>
 #
@@ -730,8 +735,8 @@ for row in corpus:
 # ### Exercise 6 · Corpus or sentence
 # `evaluation.corpus_or_sentence` · 2 points (1 for the values, 1 where there are no n-grams) · about 8 minutes
 #
-# Return `(micro, macro)`. The precision of a sentence too short for any n-gram is 0, and so is that of a corpus without
-# n-grams.
+# Return `(micro, macro)`. A sentence that is too short for any n-gram has a precision of 0, and so does a corpus
+# without n-grams.
 
 # %% [markdown] tags=["fine-print"]
 # There is at least one sentence.
@@ -789,9 +794,10 @@ def votes_of_ngrams_and_of_sentences():
 
 
 # %% [markdown]
-# Micro levels out the area of the bars; macro is the mean of their heights, in which the two short sentences outvote the
-# long one. Neither is wrong, but you can't compare them, and "BLEU" in a paper means micro. Does your BLEU agree with
-# `sacrebleu`, which exists because people kept comparing BLEU scores that were computed differently (Post, 2018)?
+# Micro is the height that you get if you level out the bars without changing their total area. Macro is the mean of the
+# bars' heights, in which the two short sentences outvote the long one. Neither is wrong, but you can't compare them,
+# and "BLEU" in a paper means micro. Does your BLEU agree with `sacrebleu`, which exists because people kept comparing
+# BLEU scores that were computed differently (Post, 2018)?
 
 
 # %% tags=["demo"]
@@ -805,8 +811,8 @@ def your_bleu_and_the_librarys():
 
 
 # %% [markdown]
-# The text in brackets is the **signature**. Compare two BLEU scores only if their signatures are the same: common settings,
-# above all for tokenization, change a score by up to 1.8 points (Post, 2018).
+# The text in parentheses is the **signature**. Compare two BLEU scores only if their signatures are the same: common
+# settings, above all for tokenization, change a score by up to 1.8 points (Post, 2018).
 #
 # ## 4. Edits
 #
@@ -816,9 +822,9 @@ def your_bleu_and_the_librarys():
 #
 # ### 4.1 The table of edits
 #
-# There are astronomically many ways to edit a sentence; a table finds the *fewest* edits. Let $D_{ij}$ be the fewest edits
-# that turn the **first $i$ words** of the hypothesis into the **first $j$ words** of the reference. Every sequence of edits
-# ends in one of three steps:
+# There are astronomically many ways to turn one sentence into another; with a table, you find a way with the *fewest*
+# edits. Let $D_{ij}$ be the fewest edits that turn the **first $i$ words** of the hypothesis into the **first $j$
+# words** of the reference. Every sequence of edits ends in one of three steps:
 #
 # $$D_{ij} = \min \begin{cases}
 # D_{i-1,\,j} + 1 & \text{the hypothesis's word } i \text{ is deleted} \\
@@ -826,9 +832,9 @@ def your_bleu_and_the_librarys():
 # D_{i-1,\,j-1} + [\,h_i \ne r_j\,] & \text{one replaces the other, for free if they are equal}
 # \end{cases}$$
 #
-# and if one side is empty, you delete or insert everything: $D_{i0} = i$, $D_{0j} = j$. Each cell needs three neighbors
-# that you already know, so you fill the table row by row. This is *dynamic programming*: solve small problems once, write
-# down the answers, and combine them into the large one.
+# and if one side is empty, you delete or insert everything: $D_{i0} = i$, $D_{0j} = j$. Each cell needs only three
+# neighbors, and if you fill the table row by row, you already know them. This is *dynamic programming*: solve each
+# small problem once, write down its answer, and combine the answers to solve the large problem.
 #
 # ### Exercise 7 · The table of edits
 # `evaluation.edit_table` · 4 points · about 25 minutes
@@ -836,11 +842,11 @@ def your_bleu_and_the_librarys():
 # Fill the table.
 #
 # Shapes: `hypothesis` and `reference` are lists of words; the result is an int64 tensor `[len(hypothesis) + 1,
-# len(reference) + 1]`. Row 0 and column 0 represent no words.
+# len(reference) + 1]`. Row 0 and column 0 stand for an empty sentence.
 
 # %% [markdown] tags=["fine-print"]
-# Either list may be empty. Words are equal only if their capitals match. Don't use libraries that compute edit
-# distances.
+# Either list may be empty. Words are equal only if their capitalization matches, too. Don't use libraries that compute
+# edit distances.
 
 
 # %% nbgrader={"grade": false, "grade_id": "evaluation-edit_table-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -862,9 +868,10 @@ def edit_table(hypothesis, reference):
 
 
 # %% [markdown] tags=["reason"]
-# The borders count up, because it takes j insertions to make j words from none; borders of 0 would let the alignment
+# The borders count up, because it takes j insertions to make j words out of none; borders of 0 would let the alignment
 # begin anywhere for free. The diagonal is free where the words are equal. A substitution costs 1, like the other edits;
-# at a cost of 2, it would be a deletion and an insertion, and the table would measure the longest common subsequence.
+# at a cost of 2, it would be no better than a deletion and an insertion, and the table would measure the longest common
+# subsequence.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-edit_table-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.edit_table")
@@ -874,7 +881,7 @@ check("evaluation.edit_table", hidden=True)
 
 # %% [markdown]
 # The number in the last cell is the **edit distance**. Walk back from there, from each cell to a neighbor that explains
-# its number, and you see the edits themselves. A diagonal step without a change in the number is a word that stays.
+# its number, and you see the edits themselves. If a diagonal step leaves the number unchanged, the word stays.
 
 
 # %% tags=["demo"]
@@ -918,12 +925,11 @@ def a_way_through_the_table():
 # ### Exercise 8 · Word error rate
 # `evaluation.word_error_rate` · 2 points · about 8 minutes
 #
-# Compute it for a corpus. You get `distance`, which counts the edits between two sentences, so that you don't depend on
-# exercise 7.
+# Compute the word error rate of a corpus. You get `distance`, which counts the edits between two sentences, so that you
+# don't depend on exercise 7.
 
 # %% [markdown] tags=["fine-print"]
-# No reference is empty; a hypothesis may be. Don't use libraries that compute edits or error rates (jiwer,
-# say).
+# No reference is empty, but a hypothesis may be. Don't use libraries that compute edits or error rates (jiwer, say).
 
 
 # %% nbgrader={"grade": false, "grade_id": "evaluation-word_error_rate-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -942,8 +948,8 @@ def word_error_rate(hypotheses, references, distance):
 
 # %% [markdown] tags=["reason"]
 # The mean of the sentences' rates would give a misheard "yes" as much weight as a misheard paragraph. The number of
-# reference words is in the denominator because it is fixed; otherwise, a system could improve its rate by saying more. For
-# an empty hypothesis, every word of the reference is an edit, so don't leave it out.
+# reference words is in the denominator because it is fixed; otherwise, a system could improve its rate by saying more.
+# For an empty hypothesis, every word of the reference is an edit, so don't leave that sentence out.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-word_error_rate-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.word_error_rate")
@@ -982,15 +988,16 @@ def error_rates_of_the_translators():
 # ## 5. What people say
 #
 # In a **human evaluation**, people judge a model's outputs: are they fluent, coherent, appropriate? For translations,
-# the main question is whether they *mean the same*. You can ask in two ways:
+# the main question is whether they *mean the same* as the original. You can ask in two ways:
 #
 # - **Single response.** "The cat is on the chair. *Le chat est sur la chaise.* Is this a good translation?", with a grade
 #   from 1 to 5. You get a number, but your 3 may be my 4.
-# - **Comparison.** "*Le chat est sur la chaise*, or *Le chat sont sur la chaise*: which do you prefer?" That is easier to
-#   answer, and people agree more often, but you don't learn whether either is any good.
+# - **Comparison.** "*Le chat est sur la chaise*, or *Le chat sont sur la chaise*: which do you prefer?" That is easier
+#   to answer, and people agree more often, but you don't learn whether either translation is any good.
 #
-# Now judge yourself. Here are sixteen translations, in random order, so that you don't know whose they are. How much of
-# the German meaning does the English express? If you can't read German, compare with the reference.
+# Now you are the judge. Here are sixteen translations, in random order, so that you don't know whose they are. How much
+# of the German sentence's meaning does each translation express? If you can't read German, compare the translation with
+# the reference.
 
 # %% tags=["demo"]
 entries = [(name, index) for name in systems for index in range(len(corpus))]
@@ -1020,8 +1027,8 @@ preferences = show.questionnaire(
 preferences
 
 # %% [markdown]
-# Under each questionnaire is a line of Python with your answers. Copy both lines into the next cell and run it. Otherwise
-# the cells below use only two made-up raters, Ada and Bo.
+# Under each questionnaire, there is a line of Python with your answers. Copy both lines into the next cell and run it.
+# Otherwise, the cells below use only two made-up raters, Ada and Bo.
 
 # %%
 # your two lines: grades.answers = [...] and preferences.answers = [...]
@@ -1058,10 +1065,10 @@ else:
 #
 # $$\kappa = \frac{\text{observed} - \text{by chance}}{1 - \text{by chance}},$$
 #
-# where "by chance" assumes that each rater gives each grade as often as before, but at random. Kappa is 1 for perfect
-# agreement, and 0 for no more agreement than with dice.
+# where "by chance" assumes that each rater gives each grade as often as before, but at random. Kappa is 1 if the raters
+# agree perfectly, and 0 if they agree no more often than dice would.
 #
-# *Predict first:* Ada and Bo give the same grade to nine of the sixteen. What kappa do you expect?
+# *Predict first:* Ada and Bo give the same grade to nine of the sixteen translations. What kappa do you expect?
 
 # %%
 kappa_of_ada_and_bo = None  # 1 at most
@@ -1096,19 +1103,20 @@ show.matrices(
 )
 
 # %% [markdown]
-# Where Ada and Bo differ, it is by one step. Plain kappa treats that like a 1 against a 5; weighted kappa doesn't. They
-# fully agree on who is the better translator.
+# Where Ada and Bo differ, they are only one grade apart. Plain kappa treats that like a 1 against a 5; weighted kappa
+# doesn't. They fully agree on who is the better translator.
 #
 # ## 6. When the judges disagree
 #
 # Now plot each translation's BLEU against people's grades. If BLEU could replace people, the points would rise from the
 # lower left to the upper right. For a second opinion, we ask a newer metric.
 #
-# **BERTScore** (Zhang et al., 2020) doesn't require equal words. A BERT reads both sentences, and each token's contextual
-# vector is matched with the most similar one on the other side. To BERTScore, *kitten* and *cat* aren't strangers.
+# **BERTScore** (Zhang et al., 2020) doesn't require equal words. A BERT model reads both sentences, and each token's
+# contextual vector is matched with the most similar vector of the other sentence. To BERTScore, *kitten* and *cat*
+# aren't strangers.
 #
-# *Predict first:* the hypothesis is *the kitten was dancing*, the reference *the cat danced*. They share a single word,
-# *the*. What is the BERTScore?
+# *Predict first:* the hypothesis is *the kitten was dancing*, and the reference is *the cat danced*. They share a
+# single word, *the*. What is the BERTScore?
 
 # %%
 bertscore_of_the_kitten = None  # from 0 to 1
@@ -1135,8 +1143,8 @@ if encoder is not None:
     show.prediction("BERTScore, their F1", bertscore_of_the_kitten, f1.item())
 
 # %% [markdown]
-# Now we score both translators with every metric in the course. *Predict first:* how many of the eleven prefer Felix?
-# And what is the correlation of BLEU with people's grades of the sixteen translations, from −1 to 1?
+# Now we score both translators with every metric in the course. *Predict first:* how many of the eleven metrics prefer
+# Felix? And what is the correlation, from −1 to 1, between BLEU and people's grades for the sixteen translations?
 
 # %%
 felix_is_ahead_in = None  # of 11 metrics
@@ -1164,20 +1172,21 @@ except ModuleNotFoundError as error:
 # The libraries sacrebleu, rouge-score, jiwer and nltk compute all metrics but the last, and our own BERT computes the
 # last.
 #
-# - **Perplexity** doesn't look at a model's *output*, but at the probability that the model gives to the right answer.
-#   You can compute it at every step of training, but it says little about the output. A cell below computes it for *The
-#   gray fluffy cat meowed very loudly*.
+# - **Perplexity** doesn't look at a model's *output*, but at the probability that the model assigns to the right
+#   answer. You can compute it at every step of training, but it says little about the output. A cell below computes it
+#   for *The gray fluffy cat meowed very loudly*.
 # - **WER** and its relatives count edits; the **CER** counts them in characters.
 # - **BLEU** is a precision of n-grams. **ROUGE** was made for summaries, as a *recall*: how much of the reference is in the
 #   output? (Libraries now report its F1. ROUGE-L looks for the longest common subsequence.)
-# - **chrF** is an F-score of runs of *characters*, so *dancing* half matches *danced*.
-# - **METEOR** is an F-mean of single words, with nine times as much weight on recall, and a penalty for wrong order. It
-#   also matches words by their stem, or as a **synonym** from WordNet (Miller, 1995), a dictionary of meanings.
+# - **chrF** is an F-score of runs of *characters*, so *dancing* partly matches *danced*.
+# - **METEOR** is an F-mean of single words, with nine times as much weight on recall as on precision, and with a
+#   penalty for wrong order. It also matches words by their stem, or as a **synonym** from WordNet (Miller, 1995), a
+#   dictionary of meanings.
 # - **BERTScore** compares vectors.
 
 # %% [markdown]
-# Compute one metric **by hand**: ROUGE-1 of the two translations from the beginning. It ignores full stops. Felix has 9
-# words, all of them among the reference's 10: precision is $9/9$ and recall $9/10$, so $F_1 = 18/19$. Of Minka's 10
+# Compute one metric **by hand**: ROUGE-1 of the two translations from the beginning. It ignores periods. Felix has 9
+# words, all of them among the reference's 10: precision is $9/9$ and recall is $9/10$, so $F_1 = 18/19$. Of Minka's 10
 # words, six match: *the* (twice), *cat*, *not*, *on*, *table*. The missing *not* costs Felix one word in ten.
 
 
@@ -1198,10 +1207,11 @@ except ModuleNotFoundError as error:
     print(error)
 
 # %% [markdown]
-# Compute another **with and without** its best-known feature. Minka says *small* where the reference says *little*;
-# METEOR has a dictionary.
+# Compute another metric **with and without** its best-known feature. Minka says *small* where the reference says
+# *little*, and METEOR has a dictionary for that.
 #
-# *Predict first:* without synonyms, Minka has a METEOR score of 57, and Felix 92. How many points do synonyms add to hers?
+# *Predict first:* without synonyms, Minka has a METEOR score of 57, and Felix has 92. How many points do synonyms add
+# to Minka's score?
 
 # %%
 lifted_by_synonyms = None  # points
@@ -1232,10 +1242,10 @@ except ModuleNotFoundError as error:
 
 # %% [markdown]
 # *small* is *little*: that is what the dictionary is for. The other match is an accident. *give* shares a meaning with
-# *feed*, and a different one with *leave* (something to somebody). The dictionary doesn't know which meaning applies, and
-# nltk takes the last one that fits, so *give* matches *leave*. A dictionary of single words can't know that *yesterday
-# evening* is *last night*, or that somebody who *has recovered* is *healthy again*. For Felix, nothing changes; *after*
-# isn't a synonym of *before*.
+# *feed*, and a different one with *leave* (something to somebody). The dictionary doesn't know which meaning applies,
+# and nltk takes the last word in the reference that fits, so *give* matches *leave*. A dictionary of single words can't
+# know that *yesterday evening* is *last night*, or that somebody who *has recovered* is *healthy again*. For Felix,
+# nothing changes; *after* isn't a synonym of *before*.
 
 # %%
 of_the_right_words = torch.tensor([0.2, 0.12, 0.2, 0.19, 0.3, 0.2, 0.2, 0.3])  # ..., loudly, EOS
@@ -1267,9 +1277,9 @@ if reports:
     )
 
 # %% [markdown]
-# The correlation is upside down. The more people like a translation, the less BLEU does; BERTScore is closer to people,
-# but still on Felix's side. Are these two exceptions? Here is every metric, with error rates reversed so that further
-# right is better, and people at the bottom.
+# The correlation is upside down. The more people like a translation, the less BLEU likes it; BERTScore is closer to
+# people, but it is still on Felix's side. Are these two metrics exceptions? Here are all the metrics, with error rates
+# reversed so that further right is better, and with people's grades at the bottom.
 
 # %% tags=["demo"]
 if reports:
@@ -1304,16 +1314,16 @@ if reports:
 # The metrics are unanimous, and unanimously wrong. We chose tricky sentences, of course: over thousands of ordinary
 # ones, and between systems that clearly differ, metrics and people mostly agree. And you can't ask people at every step
 # of training. But the result isn't an accident: all of these metrics reward *the reference's words*, letters or
-# vectors. A missing *not*, or *after* instead of *before*, is one word in ten, and all of the meaning. Studies have
-# found that you shouldn't use BLEU to decide between good systems, or for single sentences at all (Reiter, 2018; Mathur
-# et al., 2020).
+# vectors. A missing *not*, or *after* instead of *before*, is only one word in ten, but it is all of the meaning.
+# Studies have found that you shouldn't use BLEU to decide between good systems, or use it for single sentences at all
+# (Reiter, 2018; Mathur et al., 2020).
 #
 # ### 6.1 Luck, or not?
 #
 # Would Felix still be ahead with eight other sentences? We have no others, so we draw eight of these **with
-# replacement**, a thousand times. Each time, draw the *same* sentences for both systems, and look at the difference:
-# this is the **paired bootstrap** (Koehn, 2004). A hard sentence then pulls both scores down and cancels out, which it
-# wouldn't in two separate intervals.
+# replacement**, a thousand times. Each time, we draw the *same* sentences for both systems, and look at the difference:
+# this is the **paired bootstrap** (Koehn, 2004). A hard sentence then pulls both scores down, so its effect cancels
+# out. With a separate interval for each system, it wouldn't.
 #
 # *Predict first:* in what share of the samples will Felix win?
 
@@ -1360,20 +1370,21 @@ except ModuleNotFoundError as error:
     print(error)
 
 # %% [markdown]
-# So it isn't luck: BLEU prefers Felix, and would on other sentences of this kind, too. Remember that when you read that
-# a difference is *significant*. The bootstrap tells you how sure a **metric** is, not whether it is right.
+# So it isn't luck: BLEU prefers Felix, and it would prefer him on other sentences of this kind, too. Remember that when
+# you read that a difference is *significant*. The bootstrap tells you how sure a **metric** is, not whether it is
+# right.
 #
 # ### 6.2 A translator of your own
 #
-# Felix and Minka are made up. Now evaluate a real translator, and one of yours: your decoder blocks of lesson 05, with the
-# weights of the course's small translator. It translates from English to German and was trained on six thousand captions,
-# nearly all of them synthetic; in lesson 11 you fine-tune it. If your blocks are right, they compute exactly what the
-# library's do.
+# Felix and Minka are made up. Now evaluate a real translator that is partly your own: your decoder blocks from lesson
+# 05, with the weights of the course's small translator. It translates from English to German and was trained on six
+# thousand captions, nearly all of them synthetic; in lesson 11 you fine-tune it. If your blocks are right, they compute
+# exactly what the library's blocks compute.
 #
-# Your functions from lesson 06 do the search, and those from this lesson the scoring, on captions that were not in the training data:
-# sixty synthetic ones, and 97 written by hand. On the synthetic ones, the translator reaches a BLEU near 100. *Predict
-# first:* what does it reach on the hand-written ones? And which is better there, greedy decoding or a beam search with two
-# beams?
+# Your functions from lesson 06 do the search, and your functions from this lesson do the scoring. The captions were not
+# in the training data: sixty are synthetic, and 97 were written by hand. On the synthetic captions, the translator
+# reaches a BLEU near 100. *Predict first:* what BLEU does it reach on the hand-written ones? And which is better there,
+# greedy decoding or a beam search with two beams?
 
 # %%
 bleu_by_hand = None  # of greedy decoding, in percent
@@ -1470,11 +1481,12 @@ def your_translator_judged():
 # %% [markdown]
 # This is what a BLEU below 20 looks like. The last of the three is this lesson's first sentence, in the other
 # direction; a translator trained on synthetic captions turns it into something with a broom. Publishing only the first
-# line would have been truthful but thoroughly misleading: **test on the kind of data that the model will meet.**
+# line of results would have been truthful but thoroughly misleading: **test on the kind of data that the model will
+# meet.**
 #
 # Two beams are worse than one. They do find more probable sentences, but every further word costs probability, most of
-# all where the model is clueless, so the more probable sentence is often shorter (last column). Or is that true only of
-# these 97 captions?
+# all where the model is clueless, so the more probable sentence is often shorter (last column). Or are two beams worse
+# only on these 97 captions?
 #
 # *Predict first:* in what share of 1,000 samples is greedy decoding ahead? And what if we had stopped after the first
 # sixty captions?
@@ -1510,27 +1522,29 @@ def greedy_against_beams():
 
 
 # %% [markdown]
-# Most samples agree: greedy is ahead. With sixty captions, the middle 95% is above 0: by the usual rule, the
-# difference is significant. With all 97, the interval includes 0, so it isn't. So don't collect data until you like the
-# interval: there is almost always such a moment. Fix the number of captions beforehand.
+# Most samples agree: greedy is ahead. With sixty captions, the middle 95% is above 0: by the usual rule, the difference
+# is significant. With all 97, the interval includes 0, so the difference isn't significant. So don't keep collecting
+# data until you like the interval: sooner or later, you almost always will. Fix the number of captions beforehand.
 #
 # ## 7. Newer metrics and tests
 #
 # ### 7.1 Who judges the judges?
 #
-# A metric is good if it chooses as people do. So take every **pair** of translations, and ask people and the metric
-# which is better. The share of pairs on which they agree is the **pairwise accuracy**. Kocmi et al. (2021) compared
-# metrics this way, on pairs of systems; unlike a correlation, it assumes nothing about scales.
+# A metric is good if it makes the same choices as people. So take every **pair** of translations, and ask people and
+# the metric which is better. The share of pairs on which they agree is the **pairwise accuracy**. Kocmi et al. (2021)
+# compared metrics this way, on pairs of systems; unlike a correlation, the pairwise accuracy assumes nothing about
+# scales.
 #
 # But people often give two translations the same grade; a metric with decimals hardly ever does. So Deutsch et al.
 # (2023) treat **ties** as answers: if people prefer neither, the metric is right if it prefers neither, too. Scores
-# that differ by at most a **tolerance** are a tie.
+# that differ by at most a **tolerance** count as a tie.
 #
 # ### Exercise 9 · Does it choose as people do?
 # `evaluation.pairwise_accuracy` · 4 points (2 for the values, 2 for ties) · about 20 minutes
 #
-# Return the share of pairs for which people and the metric give the same answer. People prefer the higher grade, or
-# neither; the metric prefers the higher score, or neither if the two are at most `tolerance` apart.
+# Return the share of pairs for which people and the metric give the same answer. People prefer the translation with the
+# higher grade, or neither if the grades are equal; the metric prefers the translation with the higher score, or neither
+# if the scores are at most `tolerance` apart.
 
 # %% [markdown] tags=["fine-print"]
 # Any two different translations make one pair. People's grades tie only if they are equal. There are at least two
@@ -1561,8 +1575,8 @@ def pairwise_accuracy(metric, people, tolerance):
 
 # %% [markdown] tags=["reason"]
 # Each choice has three outcomes, so turn both choices into 1, 0 or -1, and compare. The tolerance is only for the
-# metric: people can say that they see no difference. Leaving out ties would hide that a metric can't tell equal
-# translations from different ones.
+# metric: people can say that they see no difference. Leaving out ties would hide that a metric can't tell when two
+# translations are equally good.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-pairwise_accuracy-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.pairwise_accuracy")
@@ -1599,15 +1613,15 @@ def judges_judged():
 #
 # ### 7.2 A metric that learns
 #
-# BERTScore uses an off-the-shelf encoder, which doesn't know what people care about. **COMET** (Rei et al., 2020) teaches
-# it: human ratings train a small network, a **head**, on the encoder's vectors of source, reference and hypothesis.
-# **BLEURT** (Sellam et al., 2020) does the same without the source. Such **learned metrics** have led the comparisons ever
-# since.
+# BERTScore uses an off-the-shelf encoder, which doesn't know what people care about. **COMET** (Rei et al., 2020)
+# learns what they care about: a small network, a **head** on the encoder's vectors of source, reference and hypothesis,
+# is trained on human ratings. **BLEURT** (Sellam et al., 2020) does the same without the source. Such **learned
+# metrics** have led the comparisons ever since.
 #
-# Try the idea on our encoder, MiniLM. It knows only English, so we compare a hypothesis with a reference. MiniLM stays
-# frozen; the head is a linear regression. It learns from 48 sentences that a language model wrote for this course, and that
-# are not in our test: each has two paraphrases (grade 1) and two look-alikes, nearly the same words with a different
-# meaning (grade −1).
+# Try the idea on our encoder, MiniLM. It knows only English, so we compare a hypothesis only with the reference. MiniLM
+# stays frozen; the head is a linear regression. It learns from 48 sentences that a language model wrote for this
+# course, and that are not in our test: each has two paraphrases (grade 1) and two look-alikes, which use nearly the
+# same words but have a different meaning (grade −1).
 
 
 # %%
@@ -1683,13 +1697,13 @@ if encoder is not None:
     print(f"the sixteen translations: from {min(narrow):.2f} to {max(narrow):.2f}")
 
 # %% [markdown]
-# The head gets nearly nine of ten new sentences right, but gives its *lowest* grade to the only perfect
-# translation. Why? In its ratings, sentences with the reference's words were wrong and those with other words were
-# right. So it learned *the more alike, the worse*, BLEU's prejudice reversed. **A learned metric learns what is in its
-# ratings**, and you can't see that from the accuracy on more of the same.
+# The head gets nearly nine of ten new sentences right, but gives its *lowest* grade to the only perfect translation.
+# Why? In its ratings, sentences that use the reference's words were wrong, and sentences that use other words were
+# right. So it learned *the more alike, the worse*, which is BLEU's prejudice reversed. **A learned metric learns what
+# is in its ratings**, and you can't see that from its accuracy on more ratings of the same kind.
 #
-# So add ratings that break this shortcut: each sentence itself (grade 1), and a paraphrase of a different sentence (grade
-# −1).
+# So add ratings that break this shortcut: pair each sentence with itself (grade 1), and with a paraphrase of a
+# different sentence (grade −1).
 
 # %% tags=["demo"]
 if encoder is not None:
@@ -1735,9 +1749,10 @@ def heads_beside_people():
 # ### 7.3 Errors with a name: MQM
 #
 # Grades from 1 to 5 are too noisy for comparing good systems. Since 2021 the comparison of metrics at WMT, the yearly
-# conference on machine translation, has mostly relied on **MQM**, multidimensional quality metrics (Freitag et al., 2021).
-# Professional translators mark every error as a **span**, with a category and a severity. A **minor** error usually costs 1, a
-# **major** one 5, and a system's score is the mean cost per sentence. Here are our marks.
+# conference on machine translation, has mostly relied on **MQM**, multidimensional quality metrics (Freitag et al.,
+# 2021). Professional translators mark every error as a **span**, with a category and a severity. A **minor** error
+# usually costs 1 point and a **major** one costs 5, and a system's score is the mean cost per sentence. Here are the
+# errors that we marked.
 
 # %%
 marks = {  # sentence: (span, category, severity)
@@ -1763,7 +1778,7 @@ for name, errors in marks.items():
     )
 
 # %% [markdown]
-# This is one number again, but you can trace each point to an error.
+# This is a single number again, but you can trace each of its points to an error.
 #
 # ### 7.4 A language model as judge
 #
@@ -1772,21 +1787,22 @@ for name, errors in marks.items():
 # questions, **LLM-as-a-judge** has become common (Zheng et al., 2023). Like every rater, it has its biases:
 #
 # - **position bias**: it prefers the first of two answers, or the second (Wang et al., 2023);
-# - **verbosity bias**: it prefers the longer one (Zheng et al., 2023);
+# - **verbosity bias**: it prefers the longer answer (Zheng et al., 2023);
 # - **self-preference**: it prefers what it wrote itself (Panickssery et al., 2024);
 # - **sensitivity to the prompt**: a different wording of the question gets a different grade.
 #
-# So treat it as section 5 treats people. Ask in both orders, and count only verdicts that agree. Report the lengths of the
-# answers. Let a different family of models judge. Have people grade some of the same answers, and report the pairwise
-# accuracy. Name the model, its version and the prompt: they are the signature.
+# So treat it the way section 5 treats people. Ask in both orders, and count only verdicts that agree. Report the
+# lengths of the answers. Choose a judge from a different family of models. Have people grade some of the same answers,
+# and report the pairwise accuracy. Name the model, its version and the prompt: they are the signature.
 #
 # ### 7.5 The test that was in the training data
 #
 # You can do well on any test if you have seen it before. Large models are trained on much of the public web, and public
 # tests are on it. The score doesn't reveal this **contamination**.
 #
-# Two small models of everyday captions have the same seed and 1,200 captions each. The second model's captions include
-# 100 from the test. *Predict first:* the first model has a perplexity of 20 on those 100. What is the second model's?
+# We train two small models on everyday captions, with the same seed and 1,200 captions each. The second model's
+# captions include 100 from the test. *Predict first:* the first model has a perplexity of 20 on those 100. What is the
+# second model's?
 
 # %%
 perplexity_of_what_was_read = None
@@ -1836,18 +1852,19 @@ for seed in range(2):
             show.prediction("what it had read", perplexity_of_what_was_read, perplexity(leaked))
 
 # %% [markdown]
-# On the captions that it has read, eight times each, its perplexity is a quarter to a third lower; on the rest of the
-# test, it is about the same. The contaminated model isn't any better, but it would win every leaderboard.
+# On the test captions that it has read, eight times each, the second model's perplexity is a quarter to a third lower;
+# on the rest of the test, it is about the same as the first model's. The contaminated model isn't any better, but it
+# would win every leaderboard.
 #
-# If you have the training data, check what share of each test sentence is in it, in runs of $n$ words. GPT-3's report used runs
-# of 8 to 13 words (Brown et al., 2020, appendix C), and Llama 2's used more than ten tokens (Touvron et al., 2023, appendix
-# A.6).
+# If you have the training data, check what share of each test sentence is in it, in runs of $n$ words. GPT-3's report
+# used runs of 8 to 13 words (Brown et al., 2020, appendix C), and Llama 2's used runs of more than ten tokens (Touvron
+# et al., 2023, appendix A.6).
 #
 # ### Exercise 10 · Was it in the training data?
 # `evaluation.seen_before` · 4 points (3 for the values, 1 for short sentences) · about 20 minutes
 #
-# For each test sentence, return the share of its words that are in at least one run of `n` words that a training sentence
-# also has.
+# For each test sentence, return the share of its words that are in at least one run of `n` words that also occurs in a
+# training sentence.
 
 # %% [markdown] tags=["fine-print"]
 # A run never crosses from one training sentence into the next. Words are compared as they are, including capitals. A
@@ -1876,8 +1893,8 @@ def seen_before(test, training, n):
 
 
 # %% [markdown] tags=["reason"]
-# A set finds a run at once, however large the training data is. Runs overlap, so mark positions and count them at the end:
-# adding up the lengths of the runs would count words several times.
+# In a set, you can look up a run quickly, however large the training data is. Runs overlap, so mark positions and count
+# them at the end: adding up the lengths of the runs would count words several times.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-seen_before-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.seen_before")
@@ -1902,30 +1919,30 @@ def who_has_read_the_test():
 
 # %% [markdown]
 # The check finds all of the leaked half, whatever $n$ is. The other half shows what is normal: with $n = 2$, most of it
-# is in any training data; with $n = 5$, hardly anything. So compare with a test that you know is clean, and report your
-# $n$. One replaced word hides most of a short caption; a translated or paraphrased test goes undetected.
+# is in any training data; with $n = 5$, hardly any of it is. So compare with a test that you know is clean, and report
+# your $n$. One replaced word hides most of a short caption; a translated or paraphrased test goes undetected.
 #
 # ### 7.6 What to do
 #
-# Should you still use BLEU? Kocmi et al. (2021) found that COMET chooses as people do more often, and that relying on BLEU
-# alone has held better systems back. The WMT 2022 metrics task put its result into the title of its report: *Stop Using
-# BLEU* (Freitag et al., 2022). The 2024 report asks whether language models are breaking metrics (Freitag et al., 2024).
-# BLEU remains useful as a second number: it is free, never changes, works for any language, and can't be talked into
-# anything. For your own work:
+# Should you still use BLEU? Kocmi et al. (2021) found that COMET agrees with people more often than BLEU does, and that
+# relying on BLEU alone has held better systems back. The WMT 2022 metrics task put its result into the title of its
+# report: *Stop Using BLEU* (Freitag et al., 2022). The 2024 report asks whether language models are breaking metrics
+# (Freitag et al., 2024). BLEU remains useful as a second number: it is free, never changes, works for any language, and
+# can't be talked into anything. For your own work:
 #
 # - Report a learned metric and a string-based one, each from a widely used library, **with its signature**.
-# - Test on what the model will meet. Report the number of sentences, and how certain the difference is.
+# - Test on the kind of data that the model will meet. Report the number of sentences, and how certain the difference is.
 # - Look for the test in the training data.
 # - Read a random sample of outputs yourself. You would have caught Felix in a minute.
-# - Where it matters, ask several people: blind, in random order. Say how well they agree. Let them mark errors.
+# - Where it matters, ask several people, blind and in random order. Report how well they agree. Let them mark errors.
 #
 # ### Exercise 11 · In your own words
 # `evaluation.which_is_better` · 3 points, read by a person · about 15 minutes
 #
-# Your new translator scores 3 BLEU points more than your colleague's, on the same test set and with the same signature. (a)
-# Why might it still translate worse? Name a property of BLEU and give an example sentence. (b) Plan a human evaluation that
-# would settle it: single response or comparison, what do you ask, whom do you ask, in which order, and how do you find out
-# whether you can trust the answers? Write six to ten sentences.
+# Your new translator scores 3 BLEU points higher than your colleague's, on the same test set and with the same
+# signature. (a) Why might it still translate worse? Name a property of BLEU and give an example sentence. (b) Plan a
+# human evaluation that would settle it: do you choose single response or comparison, what do you ask, whom do you ask,
+# in which order, and how do you find out whether you can trust the answers? Write six to ten sentences.
 #
 # Learning on your own? Once you have written yours,
 # `solution("evaluation.which_is_better")` in a new cell shows one good answer and what earns points.
@@ -1950,13 +1967,13 @@ def who_has_read_the_test():
 # %% [markdown]
 # ## Stretch · A metric that is not fooled
 #
-# Ungraded. Write your own metric, a function of hypothesis and reference: on the sixteen translations of section 3.4, its
-# correlation with Ada's and Bo's grades must be above +0.5, while BLEU's is below 0. You may use anything in the course:
-# the vectors of BERTScore, WordNet's synonyms, a list of words that reverse a meaning, or the translator of section 6.2,
-# asked how probable it finds the *German* given the English.
+# Ungraded. Write your own metric, a function of hypothesis and reference: on the sixteen translations of section 3.4,
+# its correlation with Ada's and Bo's grades must be above +0.5, while BLEU's is below 0. You may use anything in the
+# course: the vectors of BERTScore, WordNet's synonyms, a list of words that reverse a meaning, or the translator of
+# section 6.2, which can tell you how probable a caption is in *German*, given the English.
 #
 # Then be honest. Write eight new German sentences and two translations of each, let somebody else grade them, and only
-# *then* run it. Can you write a wrong translation that gets a good score? It rarely takes five minutes.
+# *then* run your metric. Can you write a wrong translation that gets a good score? It rarely takes five minutes.
 #
 # ## Glossary
 #
@@ -1970,10 +1987,10 @@ def who_has_read_the_test():
 # - **BLEU**: the geometric mean of clipped n-gram precisions, times the brevity penalty.
 # - **micro, macro**: add the counts, then divide (a corpus score); or average the sentences' own scores.
 # - **edit distance**: the fewest words to substitute, delete or insert to turn one sentence into another.
-# - **word error rate**: edits over reference words.
+# - **word error rate**: the number of edits divided by the number of reference words.
 # - **METEOR**: an F-mean of single words that also matches stems and synonyms.
 # - **paired bootstrap**: resampling the same sentences for two systems, to see how certain their difference is.
-# - **signature**: exactly how a score was computed.
+# - **signature**: a line that says exactly how a score was computed.
 # - **BERTScore**: F1 over tokens that are matched by the similarity of their contextual vectors.
 # - **single response, comparison**: grading one output at a time, or choosing between two.
 # - **pairwise accuracy**: how often a metric chooses between two translations as people do, ties included.

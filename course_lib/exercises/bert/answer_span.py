@@ -20,7 +20,7 @@ def _span_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         first = [2.0, 1.0, 0.0, 2.5, 1.0, -1.0]
         last = [0.0, 3.0, 0.2, 0.5, 2.4, -1.0]
         yield Case("worked example: the cat chased the mouse .", (torch.tensor([[first, last]]),))
-        yield Case("worked example: one token at most", (torch.tensor([[first, last]]), 1), part="longest span")
+        yield Case("worked example: one token at most", (torch.tensor([[first, last]]), 1), part="limited length")
     for dtype in (torch.float32, torch.float64):
         batch, tokens = integer(generator, 6, 9), integer(generator, 7, 11)
         drawn = 2 * torch.randn(batch, 2, tokens, generator=generator, dtype=dtype)
@@ -38,7 +38,7 @@ def _span_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("texts of a single token", (torch.randn(3, 2, 1, generator=generator),))
     for most in (1, 2, 4, 20):
         drawn = 2 * torch.randn(batch, 2, tokens, generator=generator)
-        yield Case(f"at most {most} token{'s' * (most > 1)}", (drawn, most), part="longest span")
+        yield Case(f"at most {most} token{'s' * (most > 1)}", (drawn, most), part="limited length")
 
 
 def _spans_in_a_table(logits: Tensor, max_tokens: int | None = None) -> Tensor:
@@ -98,7 +98,7 @@ EXERCISE = Exercise(
     source="S1, question answering; Devlin et al. (2019), section 4.2",
     reference=heads.best_spans,
     cases=and_turned_around(_span_cases),
-    parts={CORE: 3, "longest span": 1},
+    parts={CORE: 3, "limited length": 1},
     correct=(_spans_in_a_table, _spans_by_loop, _spans_of_probabilities),
     steps=("scores", "possible"),
     hints=(
@@ -119,8 +119,9 @@ EXERCISE = Exercise(
             "Split the logits into beginnings and ends, and add them as a table.\n"
             "Make a boolean table of the valid spans: the upper triangle, and with `max_tokens` only a band of it.\n"
             "Fill the rest with minus infinity, because sums may be negative.\n"
-            "Take the `argmax` of each flattened table: it equals row times tokens plus column.\n"
-            "Integer division gives you the row, and the remainder the column.",
+            "Take the `argmax` of each flattened table: it equals the row times the number of tokens, plus the "
+            "column.\n"
+            "Integer division gives you the row, and the remainder gives you the column.",
             answers=(
                 "each_by_itself",
                 "sorted_afterwards",
@@ -164,8 +165,8 @@ EXERCISE = Exercise(
             triangle_multiplied=_slip(("table.masked_fill(~possible, -math.inf)", "(table * possible)")),
         ),
         *alike(
-            "Your answer combines the two scores wrongly. The scores are logarithms up to a constant: add them, which "
-            "multiplies the probabilities.",
+            "Your answer doesn't combine the two scores correctly. The scores are logarithms up to a constant, so "
+            "adding them multiplies the probabilities.",
             multiplied=_slip((_SUMS, "first.unsqueeze(2) * last.unsqueeze(1)")),
             sum_of_probabilities=_slip((_SUMS, "first.softmax(1).unsqueeze(2) + last.softmax(1).unsqueeze(1)")),
         ),
@@ -181,8 +182,8 @@ EXERCISE = Exercise(
             _slip((_TOLD, f"{_TOLD} + 1")),
         ),
         *alike(
-            "Your answer applies max_tokens wrongly. Search all spans with last - first + 1 <= max_tokens, and only "
-            "those.",
+            "Your answer doesn't apply max_tokens correctly. Search all spans with last - first + 1 <= max_tokens, "
+            "and only those.",
             limit_ignored=_slip(("max_tokens is not None", "False")),
             one_word_too_many=_slip(("max_tokens - 1", "max_tokens")),
             first_words_only=_slip(("tokens = ", "logits = logits[:, :, :max_tokens]\n    tokens = "), paired=False),

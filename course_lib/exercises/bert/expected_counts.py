@@ -53,14 +53,14 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "First take the share of the tokens that are chosen. Then take the shares of the chosen tokens: 0.15 "
-            "times 0.8, and so on. An average need not be a whole number.",
+            "First work out how many tokens are chosen. Then split up the chosen tokens: 0.15 times 0.8, and so on. "
+            "An average need not be a whole number.",
         ),
     ),
     misconceptions=slips(
         _counts_in_steps,
         one_chosen_at_least=(
-            "Your answer always chooses at least one token. The average over many short sentences may be below one.",
+            "Your answer always chooses at least one token. For short sentences, the average may be below one.",
             (_COUNTS, f"chosen = max(chosen, 1.0)\n    {_COUNTS}"),
         ),
         words_for_masks=(
@@ -68,8 +68,8 @@ EXERCISE = Exercise(
             (_SHARES, "0.1, 0.8, 0.1"),
         ),
         shares_of_all_words=(
-            "Your answer takes shares of all tokens. Only 15% of them are chosen, and the 80, 10 and 10% are shares "
-            "of the chosen ones.",
+            "Your answer takes shares of all tokens. Only 15% of them are chosen, and the 80%, 10% and 10% are shares "
+            "of the chosen tokens.",
             ("0.15", "1.0"),
         ),
         all_become_mask=(

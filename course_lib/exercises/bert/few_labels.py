@@ -64,8 +64,8 @@ EXERCISE = Exercise(
     id="bert.few_labels",
     title="A fair handful of labels",
     statement=(
-        "few_labels(labels [texts], order [texts], count) -> [count]: the first positions in `order` of each class, "
-        "equally many for each, in the order of `order`."
+        "few_labels(labels [texts], order [texts], count) -> [count]: the first positions of each class in `order`, "
+        "the same number for each class, in the order of `order`."
     ),
     points=2,
     minutes=10,
@@ -80,20 +80,20 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Walk along `order` once. Take a text if its class has not reached its share yet.",
+            "Walk along `order` once. Take a text if its class has not yet reached its share.",
         ),
         Hint(
             "shapes",
             "`order` holds positions: `labels[order]` are the labels in the order of your walk. Each class gets "
-            "`count` divided by the number of different labels.",
+            "`count` divided by the number of distinct labels.",
             answers=("labels_in_their_own_order", "ranks_returned", "count_of_each"),
         ),
     ),
     misconceptions=slips(
         _few_by_counting,
         first_of_all=(
-            "Your answer takes the first `count` texts of any class. Take the same number from each class, or a small "
-            "set may have hardly any texts of a rare class.",
+            "Your answer takes the first `count` texts of any class. Take the same number from each class; otherwise, "
+            "a small set may have hardly any texts of a rare class.",
             (_ENOUGH, "if len(chosen) < count:"),
         ),
         count_of_each=(
@@ -119,13 +119,13 @@ EXERCISE = Exercise(
             (_RETURN, f"{_RETURN}.flip(0)"),
         ),
         ranks_returned=(
-            "Your answer returns places in `order`. Return positions in `labels`: look them up with `order[...]`.",
+            "Your answer returns indices into `order`. Return positions in `labels`: look them up with `order[...]`.",
             (_LOOP, "for rank, position in enumerate(order.tolist()):"),
             ("chosen.append(position)", "chosen.append(rank)"),
         ),
         labels_in_their_own_order=(
-            "Your answer looks up labels by their place in `order`. `order` holds positions: the label of position p "
-            "is `labels[p]`.",
+            "Your answer looks up a text's label by its index in `order`. `order` holds positions: the label of "
+            "position p is `labels[p]`.",
             (_LOOP, "for rank, position in enumerate(order.tolist()):"),
             (_LABEL, "int(labels[rank])"),
         ),
@@ -136,8 +136,8 @@ EXERCISE = Exercise(
             ),
         ),
         in_proportion=(
-            "Your answer gives each class its proportion of all texts. Give each class the same number, so that "
-            "guessing is right half of the time at every size.",
+            "Your answer gives each class its proportion of all texts. Give each class the same number, so that a "
+            "constant answer is right equally often at every size.",
             lambda labels, order, count: order[
                 sum(
                     (

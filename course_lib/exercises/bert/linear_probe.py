@@ -112,7 +112,7 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "You don't know the new texts yet: compute the mean and the variance over the training texts, and use "
-            "them for both. Then write a training loop as in lesson 05, with all texts in every step.",
+            "them for all texts. Then write a training loop as in lesson 05, with all texts in every step.",
         ),
         Hint(
             "shapes",
@@ -123,8 +123,8 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Compute the mean and the variance of each feature over the training texts.\n"
-            "Standardize the training texts and the new texts with them.\n"
-            "Set W and b to zeros.\n"
+            "Use these to standardize the training texts and the new texts.\n"
+            "Set W and b to zero.\n"
             "In each step, compute the logits, the mean cross-entropy and new gradients, and update both parameters.\n"
             "Return the new texts' scores, before the softmax.",
         ),
@@ -143,8 +143,8 @@ EXERCISE = Exercise(
             ),
         ),
         *alike(
-            "Your answer does not standardize all texts. In training texts and in new ones, subtract each feature's "
-            "mean, and divide by the square root of its variance.",
+            "Your answer does not standardize all texts. For training texts and new texts alike, subtract each "
+            "feature's mean, and divide by the square root of its variance.",
             new_texts_as_they_are=_slip((_NEW, "new = new_features")),
             not_standardized=_slip((_X, "x = features"), (_NEW, "new = new_features")),
             not_centred=_slip((_X, "x = features / scale"), (_NEW, "new = new_features / scale")),
@@ -156,13 +156,13 @@ EXERCISE = Exercise(
             nothing_added=_slip((_SCALE, "variance.sqrt()")),
         ),
         *alike(
-            "Your answer trains the bias wrongly. Update it like W, but without decay.",
+            "Your answer doesn't update the bias correctly. Update it like W, but without decay.",
             bias_decays=_slip((_B, "b - rate * (of_b + decay * b)")),
             bias_forgotten=_slip((_B, "b")),
         ),
         *alike(
-            "The decay of your W is wrong. Each step subtracts `rate * decay * W`: add `decay * W` to the gradient, "
-            "or decay / 2 times the sum of squares to the loss.",
+            "Your answer applies the wrong decay to W. Each step subtracts `rate * decay * W`: add `decay * W` to the "
+            "gradient, or decay / 2 times the sum of squares to the loss.",
             no_decay=_slip((_W, "W - rate * of_W")),
             twice_the_decay=_slip((_W, "W - rate * (of_W + 2 * decay * W)")),
             decay_without_the_rate=_slip((_W, "W - rate * of_W - decay * W")),
@@ -180,7 +180,7 @@ EXERCISE = Exercise(
                 (_NEW, "new = F.layer_norm(new_features, features.shape[1:])"),
             ),
             summed_over_the_texts=(
-                "Your answer sums the loss, so a step grows with the number of texts. Take the mean over them.",
+                "Your answer sums the loss, so a step grows with the number of texts. Take the mean over the texts.",
                 (" / len(x)", " / 1.0"),
             ),
             gradients_pile_up=(
@@ -193,7 +193,10 @@ EXERCISE = Exercise(
                 (_W, "W + rate * of_W - rate * decay * W"),
                 (_B, "b + rate * of_b"),
             ),
-            one_step_too_few=("Your answer takes one step too few. Take `steps`.", ("range(steps)", "range(1, steps)")),
+            one_step_too_few=(
+                "Your answer takes one step too few. Take exactly `steps` steps.",
+                ("range(steps)", "range(1, steps)"),
+            ),
         ),
     ),
 )

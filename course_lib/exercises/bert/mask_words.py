@@ -92,8 +92,8 @@ EXERCISE = Exercise(
     title="Hide words",
     statement=(
         "mask_words(ids, special, chance, fate, anything, mask_id) -> corrupted, labels, all [batch, tokens]. Choose "
-        "a token where chance < 0.15 and it is not special. Replace it by [MASK] (fate < 0.8) or by anything (fate < "
-        "0.9), or keep it. Labels hold the ids of the chosen tokens, and -100 elsewhere."
+        "a token where chance < 0.15 and it is not special. Replace it with [MASK] (fate < 0.8) or with anything "
+        "(fate < 0.9), or keep it. The labels are the ids of the chosen tokens, and -100 elsewhere."
     ),
     points=4,
     minutes=15,
@@ -108,21 +108,21 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Ask two questions at each position: is the token chosen, and if so, what replaces it? The label holds "
-            "the right token at every chosen position, even where the token is unchanged.",
+            "Ask two questions at each position: is the token chosen, and if so, what replaces it? At every chosen "
+            "position, the label is the original token, even where the token is unchanged.",
         ),
         Hint(
             "shapes",
-            "Everything is `[batch, tokens]`. `torch.where(condition, a, b)` takes from a where the condition is True "
-            "and from b elsewhere, and either may be a number. For three cases, put one `torch.where` inside another. "
-            "Combine booleans with `&` and `~`.",
+            "Everything is `[batch, tokens]`. `torch.where(condition, a, b)` takes values from a where the condition "
+            "is True and from b elsewhere; a and b may also be plain numbers. For three cases, put one `torch.where` "
+            "inside another. Combine booleans with `&` and `~`.",
             answers=("or_for_and", "special_chosen", "the_other_words_hidden", "one_draw_for_both"),
         ),
         Hint(
             "outline",
-            "Choose a position if `chance` is below 0.15 and it is not special.\n"
-            "Work out the new id: the mask if `fate` is below 0.8, another token below 0.9, otherwise the token "
-            "itself.\n"
+            "Choose a position if `chance` is below 0.15 there and `special` is False.\n"
+            "Work out the new id: that of [MASK] if `fate` is below 0.8, that of the other token if it is below 0.9, "
+            "and otherwise the token's own.\n"
             "Use the new id at the chosen positions, and the old id everywhere else.\n"
             "Set the labels to the ids at the chosen positions, and to -100 everywhere else.",
             answers=(
@@ -145,7 +145,7 @@ EXERCISE = Exercise(
             ),
         ),
         *alike(
-            "Your answer chooses special tokens. Leave out the positions where `special` is True, padding included.",
+            "Your answer chooses special tokens. Leave out the positions where `special` is True, including padding.",
             special_chosen=_slip((_CHOSEN, "small")),
             first_and_last_left_out=_slip((_CHOSEN, "small.index_fill(1, torch.tensor([0, ids.shape[1] - 1]), False)")),
         ),
@@ -161,8 +161,8 @@ EXERCISE = Exercise(
             all_but_special_hidden=_slip(("chosen, shown", "~special, shown")),
         ),
         *alike(
-            "Your answer does not follow `fate`. Below 0.8 a chosen token becomes [MASK], below 0.9 the token in "
-            "`anything`, and above that it stays.",
+            "Your answer does not follow `fate`. Below 0.8, a chosen token becomes [MASK]; between 0.8 and 0.9, it "
+            "becomes the token in `anything`; above 0.9, it stays.",
             always_mask=_slip(("fate < 0.8", "fate < 2")),
             no_word_stays=_slip(("fate < 0.9", "fate < 2")),
             others_and_stays_exchanged=_slip(("anything, ids", "ids, anything")),
@@ -174,7 +174,7 @@ EXERCISE = Exercise(
             _slip(("mask_id, ", "103, ")),
         ),
         *alike(
-            "Your answer leaves some chosen tokens without a label. Label every one of them, even if unchanged.",
+            "Your answer leaves some chosen tokens without a label. Label every one of them, even if it is unchanged.",
             no_label_where_the_word_itself_is_drawn=_slip(
                 (_LABELS, "torch.where(chosen & ((corrupted != ids) | (fate < 0.8) | (fate >= 0.9)), ids, -100)")
             ),
@@ -183,7 +183,7 @@ EXERCISE = Exercise(
             labels_only_where_mask=_slip((_LABELS, "torch.where(chosen & (fate < 0.8), ids, -100)")),
         ),
         *alike(
-            "Your labels are wrong. Use the original ids at the chosen tokens, and -100 everywhere else.",
+            "Your labels are wrong. Use the original ids at the chosen positions, and -100 everywhere else.",
             labels_everywhere=_slip((_LABELS, "ids.clone()")),
             special_asked_for=_slip((_LABELS, "torch.where(small, ids, -100)")),
             labels_after_hiding=_slip((_LABELS, "torch.where(chosen, corrupted, -100)")),

@@ -127,7 +127,7 @@ EXERCISE = Exercise(
         *slips(
             _choices_as_rows,
             softmax_twice=(
-                "Your answer takes the softmax of the softmax. Take it once.",
+                "Your answer takes the softmax of a softmax. Take it only once.",
                 (_SOFTMAX, f"{_SOFTMAX}.softmax(dim=1)"),
             ),
             each_by_itself=(
@@ -157,8 +157,8 @@ EXERCISE = Exercise(
                 ),
             ),
             squeezed=(
-                "Your answer loses the batch dimension where there is a single question, perhaps by squeeze(). Return "
-                "[batch, choices].",
+                "Your answer loses the batch dimension if there is only one question, perhaps because of squeeze(). "
+                "Return [batch, choices].",
                 (_RETURN, "return p.squeeze()"),
             ),
             choices_as_rows=(
@@ -167,7 +167,8 @@ EXERCISE = Exercise(
             ),
         ),
         *alike(
-            "Your answer passes `score` a different mask or different segments. Pass the ones you were given.",
+            "Your answer passes `score` a different mask or different segments. Pass the mask and the segments that "
+            "you were given.",
             padding_read=_slip((_MASK, f"torch.ones_like({_MASK})")),
             mask_inverted=_slip((_MASK, f"~{_MASK}")),
             one_segment=_slip((_SEGMENTS, f"torch.zeros_like({_SEGMENTS})")),

@@ -116,15 +116,15 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "After padding, all three are `[batch, tokens]`. `torch.nn.utils.rnn.pad_sequence` pads a list of tensors "
-            "at their ends with a value of your choice; pad segments with 0. A position holds a token if it is "
-            "smaller than the length of its row.",
+            "After padding, ids, segments and mask are all `[batch, tokens]`. `torch.nn.utils.rnn.pad_sequence` pads "
+            "a list of tensors at their ends with a value of your choice; pad segments with 0. A position holds a "
+            "token if its index is less than the length of its row.",
             answers=("segments_padded_with_padding_id", "ids_padded_with_zero", "mask_inverted", "mask_one_too_long"),
         ),
         Hint(
             "outline",
             "For each pair: the first part is [CLS], the first text and [SEP], in segment 0.\n"
-            "The second part is the second text and [SEP], in segment 1, or nothing.\n"
+            "The second part is the second text and [SEP], in segment 1; without a second text, it is empty.\n"
             "Store the length of each row before you pad it.\n"
             "Pad ids with `padding_id` and segments with 0.\n"
             "For the mask, compare a row of positions with a column of lengths.",
@@ -133,7 +133,8 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         *alike(
-            "Your rows have the wrong number of [SEP] tokens. Put one after each text, and none for None.",
+            "Your rows have the wrong number of [SEP] tokens. Put one after each text, and none where the second text "
+            "is None.",
             last_sep_missing=_slip(("*second, sep_id", "*second")),
             no_sep_behind_one_text=_slip(("*first, sep_id]", "*first, *([] if second is None else [sep_id])]")),
             a_sep_for_no_text=_slip(("[] if", "[sep_id] if")),
@@ -149,7 +150,7 @@ EXERCISE = Exercise(
             last_sep_in_first_segment=_slip((_SEGMENTS, f"[0] * len(one) + [1] * (len(two) - 1) + [0] * {_PAIR}")),
         ),
         *alike(
-            "Your segments are not 0 at the padding. Pad them with 0: `padding_id` is for the ids.",
+            "Your segments are not 0 in the padding. Pad them with 0: `padding_id` is only for the ids.",
             padding_in_second_segment=_slip(("row, 0", "row, 1")),
             padding_in_the_last_segment=_slip(("row, 0", "row, row[-1]")),
             segments_padded_with_padding_id=_slip(("row, 0", "row, padding_id")),
@@ -161,11 +162,11 @@ EXERCISE = Exercise(
                 ("rows, segments = ", "cls_id, sep_id = 101, 102\n    rows, segments = "),
             ),
             segments_from_one=(
-                "Your segments are 1 and 2. Count from 0, like the rows of an embedding table.",
+                "Your segments are 1 and 2. Use 0 and 1: a segment is the index of a row in an embedding table.",
                 (_SEGMENTS, "[1] * len(one) + [2] * len(two)"),
             ),
             all_behind_in_second_segment=(
-                "Your segments change to 1 at the first [SEP]. Change after it, and give the padding segment 0.",
+                "Your segments change to 1 at the first [SEP]. Change to 1 after it, and give padding segment 0.",
                 (_SEGMENTS, "[0] * (len(one) - 1) + [1] * (len(two) + 1)"),
                 ("row, 0", "row, 1"),
             ),

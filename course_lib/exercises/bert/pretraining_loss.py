@@ -94,17 +94,17 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Add two cross-entropies, each with its own mean. The pairs are a classification with two classes.",
+            "Add two cross-entropies, each with its own mean. Judging a pair is a classification with two classes.",
         ),
     ),
     misconceptions=(
         Misconception(
             "mean_of_both",
-            "Your answer is the mean of the two losses, half the right value. BERT's loss is their sum.",
+            "Your answer is the mean of the two losses, which is half the right value. BERT's loss is their sum.",
             _slip((_BOTH, "(tokens + pairs) / 2")),
         ),
         *alike(
-            "Your answer has only one of the two losses. Add the loss of the masked tokens and that of the pairs.",
+            "Your answer has only one of the two losses. Add the masked tokens' loss and the pairs' loss.",
             words_alone=_slip((_BOTH, "tokens + 0 * pairs")),
             pairs_alone=_slip((_BOTH, "0 * tokens + pairs")),
         ),

@@ -18,7 +18,7 @@ from course_lib.objectives.pretraining import FOLLOWING
 Texts = Sequence[Sequence[str]]
 Pairs = list[tuple[str, str, int]]
 
-_THE_NEXT_ONE = "the next one drawn"
+_THE_NEXT_ONE = "a drawn sentence that happens to be the next one"
 
 
 def _pair_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -115,8 +115,8 @@ EXERCISE = Exercise(
     title="Does it follow?",
     statement=(
         "next_sentence_pairs(texts, chances, others) -> a list of (first, second, label), one for each pair of "
-        "neighbors in a text. Where the chance is below 0.5, the second is the real one, otherwise the other "
-        "sentence. The label is 0 if it follows the first, otherwise 1."
+        "neighbors in a text. Where the chance is below 0.5, the second sentence is the real neighbor, otherwise the "
+        "other sentence. The label is 0 if it follows the first sentence in the text, otherwise 1."
     ),
     minutes=12,
     difficulty=2,
@@ -130,13 +130,13 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Collect all pairs of neighbors, text by text. Then go through pairs, chances and other sentences in "
+            "Collect all pairs of neighbors, text by text. Then go through the pairs, `chances` and `others` in "
             "parallel.",
         ),
         Hint(
             "shapes",
-            "A text of n sentences has n - 1 pairs. `itertools.pairwise` gives the neighbors in a list, and `zip` "
-            "goes through three lists at once. For the label, compare the second sentence with the original one.",
+            "A text of n sentences has n - 1 pairs. `itertools.pairwise` gives the pairs of neighbors in a list, and "
+            "`zip` goes through three lists at once. For the label, compare the second sentence with the original one.",
         ),
     ),
     misconceptions=(
@@ -151,7 +151,8 @@ EXERCISE = Exercise(
             _slip(("chance < 0.5", "chance >= 0.5")),
         ),
         *alike(
-            "Your answer also pairs the last sentence of a text. It has no next one: n sentences make n - 1 pairs.",
+            "Your answer also makes a pair that begins with the last sentence of a text. No sentence of the text "
+            "follows it: n sentences make n - 1 pairs.",
             across_texts=_slip(("pair for text in texts for pair in pairwise(text)", "*pairwise(sum(texts, []))")),
             in_a_ring=_slip((_NEIGHBOURS, "zip(text, [*text[1:], text[0]])")),
         ),
@@ -161,8 +162,8 @@ EXERCISE = Exercise(
             first_pair_of_each_text=_slip((_NEIGHBOURS, "pairwise(text[:2])")),
         ),
         *alike(
-            "Your answer uses the wrong `chances` or `others`. Pair number k has chance k and other sentence k, "
-            "even if it doesn't need that sentence.",
+            "Your answer uses the wrong `chances` or `others`. Pair number k goes with chances[k] and others[k], even "
+            "if it doesn't need a new sentence.",
             others_one_after_another=_slip((_FOUND, "found, o = [], iter(others)"), ("else other", "else next(o)")),
             restarted_in_each_text=_slip(
                 ("chances, others,", "*([x for t in texts for x in a[: len(t) - 1]] for a in (chances, others)),")
@@ -177,18 +178,20 @@ EXERCISE = Exercise(
             other_first=_slip(("else other", "else first"), ("(first, second", "(first if stays else other, second")),
         ),
         *alike(
-            "Your answer never uses the other sentences. Where the chance is 0.5 or more, put one in second place.",
+            "Your answer never uses the other sentences. Where the chance is 0.5 or more, replace the second sentence "
+            "with the one from `others`.",
             random_left_out=_slip(("found.append", "if stays:\n            found.append")),
             none_replaced=_slip(("else other", "else true"), _BY_THE_CHANCE),
         ),
         Misconception(
             "label_first",
-            "Your answer puts the label first. Return first sentence, second sentence, label.",
+            "Your answer puts the label first. Return the first sentence, then the second sentence, then the label.",
             _slip(("first, second, label", "label, first, second")),
         ),
         Misconception(
             "label_by_the_chance",
-            "Your label depends only on the chance. It must be 0 even if the next sentence was drawn by chance.",
+            "Your label depends only on the chance. If the sentence drawn from `others` happens to be the next one, "
+            "the label must be 0, too.",
             _slip(_BY_THE_CHANCE),
             alone=True,
         ),

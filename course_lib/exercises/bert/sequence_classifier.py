@@ -105,7 +105,7 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "`[batch, tokens, d_model]` becomes `[batch, d_model]` when you take index 0 of the token dimension. The "
-            "first layer keeps that shape, the second gives `[batch, classes]`.",
+            "first layer keeps that shape, and the second gives `[batch, classes]`.",
             answers=("every_word", "first_sequence"),
         ),
     ),
@@ -141,7 +141,7 @@ EXERCISE = Exercise(
         *(
             Misconception(
                 name,
-                f"Your answer has {told} between the two layers, where BERT has tanh.",
+                f"Your answer has {told} between the two layers. Put a tanh there, as BERT does.",
                 _slip(("torch.tanh", function)),
             )
             for name, told, function in (

@@ -30,7 +30,7 @@ def _whole_corpora(generator: Generator) -> Iterator[Case]:
     yield Case("a little short", (100 * longer - shorter, 100 * longer))
     words = integer(generator, 10**8, 10**9)
     yield Case("as long as the reference", (words, words))
-    yield Case("not a single word", (0, words), part="no word")
+    yield Case("not a single word", (0, words), part="empty hypothesis")
 
 
 def _few_words(generator: Generator) -> Iterator[Case]:
@@ -44,7 +44,7 @@ def _few_words(generator: Generator) -> Iterator[Case]:
     yield Case("a single word too few", (longer - 1, longer))
     yield Case("a whole corpus, a little short", (100 * longer - shorter, 100 * longer))
     yield Case("one word for many", (1, longer))
-    yield Case("not a single word", (0, longer), part="no word")
+    yield Case("not a single word", (0, longer), part="empty hypothesis")
 
 
 def _penalty_case_by_case(hypothesis_length: int, reference_length: int) -> float:
@@ -82,7 +82,7 @@ EXERCISE = Exercise(
     source="Papineni et al. (2002), section 2.2",
     reference=evaluation.brevity_penalty,
     cases=_brevity_cases,
-    parts={CORE: 1, "no word": 1},
+    parts={CORE: 1, "empty hypothesis": 1},
     correct=(
         _penalty_case_by_case,
         _penalty_caught,
@@ -100,14 +100,14 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "one_for_nothing",
-            "Your answer returns 1 for a hypothesis without words, no penalty at all. As c goes to 0, exp(1 - r/c) "
-            "does, too: return 0.",
+            "Your answer returns 1 for a hypothesis without words, which is no penalty at all. As c goes to 0, so "
+            "does exp(1 - r/c): return 0.",
             _slip(("0.0", "1.0")),
             alone=True,
         ),
         Misconception(
             "nan_for_nothing",
-            "Your answer is NaN for a hypothesis without words. As c goes to 0, exp(1 - r/c) does, too: return 0.",
+            "Your answer is NaN for a hypothesis without words. As c goes to 0, so does exp(1 - r/c): return 0.",
             _slip(("0.0", "math.nan")),
             alone=True,
         ),
@@ -120,8 +120,8 @@ EXERCISE = Exercise(
         *slips(
             _penalty_case_by_case,
             rewards_length=(
-                "Your answer rewards a long hypothesis with more than 1. Return 1 if it is at least as long as the "
-                "reference: precision already penalizes extra words.",
+                "Your answer rewards a long hypothesis with more than 1. Return 1 if a hypothesis is at least as long "
+                "as the reference: precision already penalizes extra words.",
                 (_LONG, "False"),
             ),
             lengths_swapped=(
@@ -157,8 +157,8 @@ EXERCISE = Exercise(
             _penalty_case_by_case,
             paired=False,
             punishes_length=(
-                "Your answer penalizes long hypotheses and not short ones. Return exp(1 - r/c) if the hypothesis is "
-                "shorter than the reference, otherwise 1.",
+                "Your answer penalizes long hypotheses instead of short ones. Return exp(1 - r/c) if the hypothesis "
+                "is shorter than the reference, otherwise 1.",
                 (_LENGTHS, "r, c = hypothesis_length"),
             ),
             cases_swapped=(
@@ -171,8 +171,8 @@ EXERCISE = Exercise(
                 (_EXP, "c / r"),
             ),
             too_long_punished=(
-                "Your answer also penalizes long translations. Return 1 if it is at least as long as the reference: "
-                "precision already penalizes extra words.",
+                "Your answer also penalizes long hypotheses. Return 1 if the hypothesis is at least as long as the "
+                "reference: precision already penalizes extra words.",
                 (_LONG, "False"),
                 ("r / c", "max(r / c, c / r)"),
             ),

@@ -117,13 +117,14 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Clip each n-gram at its count in the reference that has it most often. Counters work like sets: `&` "
-            "takes the smaller count of each key, `|` the larger.",
+            "Clip each n-gram's count at its largest count in a single reference. Counters work like sets: `&` takes "
+            "the smaller count of each key, `|` the larger.",
         ),
         Hint(
             "shapes",
-            "The inputs are lists of words, the results two ints. Write n-grams as tuples, because a `Counter` cannot "
-            "count lists. A sentence of w words has w - n + 1 n-grams, or none if that is not positive.",
+            "The inputs are lists of words, and the results are two ints. Write n-grams as tuples, because a "
+            "`Counter` cannot count lists. A sentence of w words has w - n + 1 n-grams, or none if it is shorter than "
+            "n words.",
             answers=("last_ngram_missing", "shorter_at_the_end", "one_word_too_many", "total_of_words"),
         ),
         Hint(
@@ -138,12 +139,13 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         *alike(
-            "Your answer uses only one reference. Clip each n-gram at its largest count in any reference.",
+            "Your answer uses only one reference. Clip each n-gram's count at its largest count in any reference.",
             first_reference_only=_slip(("in references]", "in references[:1]]"), paired=False),
             best_reference=_slip((_MATCHED, f"max({_OF_EACH})"), paired=False),
         ),
         *alike(
-            "Your answer adds up the counts of several references. Clip at the largest count in any single one.",
+            "Your answer adds up the counts of several references. Clip each count at the largest count in any single "
+            "reference.",
             references_added=_slip(("operator.or_", "operator.add"), paired=False),
             references_joined=_slip(("in references]", "in [sum(references, [])]]"), paired=False),
             matches_added_up=_slip((_MATCHED, f"sum({_OF_EACH})"), paired=False),
@@ -170,7 +172,8 @@ EXERCISE = Exercise(
             shorter_at_the_end=_slip((_STARTS, "range(len(words))")),
         ),
         *alike(
-            "Your answer treats different n-grams as the same. Compare the words as they are, in their order.",
+            "Your answer treats different n-grams as the same. Compare the words exactly as they are, in the order in "
+            "which they occur.",
             order_ignored=_slip((_GRAM, f"tuple(sorted({_GRAM}))")),
             lower_case=_slip((_GRAM, "tuple(word.lower() for word in words[start : start + n])")),
         ),

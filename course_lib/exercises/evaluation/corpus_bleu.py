@@ -130,9 +130,9 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Add up the lengths of all hypotheses.\n"
-            "For each sentence, find the closest reference length (of two equally close ones the shorter), and add "
+            "For each sentence, find the closest reference length (the shorter one if two are equally close), and add "
             "these up.\n"
-            "For each n, add up matched and total, and divide.\n"
+            "For each n, add up the matches, add up the totals, and divide.\n"
             "If any precision is 0, return 0. Otherwise multiply the root of their product by the penalty.",
             answers=("first_reference", "shortest_reference", "longer_of_two", "zeros_left_out", "zeros_made_small"),
         ),
@@ -176,7 +176,8 @@ EXERCISE = Exercise(
             _slip((_MEAN, "sum(some) / len(some)"), ("not all(some)", "False")),
         ),
         *alike(
-            "Your answer does not take the n-th root of n precisions. Write ** (1 / n), with the parentheses.",
+            "Your answer does not take the n-th root of the product of n precisions. Write ** (1 / n), with the "
+            "parentheses.",
             root_forgotten=_slip((_MEAN, _PRODUCT)),
             always_the_fourth_root=_slip((_MEAN, "math.prod(some) ** 0.25")),
             divided_after_the_power=_slip((_MEAN, "math.prod(some) / len(some)")),
@@ -188,7 +189,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "lengths_swapped",
-            "Your answer swaps the lengths in the call of penalty. The hypotheses' length comes first.",
+            "Your answer swaps the lengths in the call to penalty. The hypotheses' length comes first.",
             _slip((_PENALIZED, "penalty(right, said)")),
         ),
         in_percent("a share from 0 to 1", _slip((_RETURN, "100 * mean * penalty(said, right)"))),

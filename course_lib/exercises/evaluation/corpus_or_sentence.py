@@ -78,7 +78,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "For micro, add up the counts of all sentences and divide once. For macro, divide in each sentence and "
+            "For micro, add up the counts of all sentences and divide once. For macro, divide for each sentence and "
             "average the results.",
         ),
     ),
@@ -110,8 +110,8 @@ EXERCISE = Exercise(
                 (_RETURN, "return macro, micro"),
             ),
             micro_twice=(
-                "Your second number is also the micro average. A mean weighted by length gives the micro average. "
-                "Macro is the unweighted mean of the sentences' precisions.",
+                "Your second number is also the micro average, which is what you get if you weight the mean by "
+                "length. Macro is the unweighted mean of the sentences' precisions.",
                 ("sum(shares) / len(shares)", "micro"),
             ),
             macro_twice=(

@@ -81,8 +81,8 @@ EXERCISE = Exercise(
     title="The table of edits",
     statement=(
         "edit_table(hypothesis, reference) -> int64 [len(hypothesis) + 1, len(reference) + 1]: at [i, j] the fewest "
-        "substitutions, deletions and insertions that turn the first i words of the hypothesis into the first j of "
-        "the reference."
+        "substitutions, deletions and insertions that turn the first i words of the hypothesis into the first j words "
+        "of the reference."
     ),
     points=4,
     minutes=25,
@@ -96,14 +96,14 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Each cell is the lowest cost of turning the first i words of one sentence into the first j of the other. "
-            "It depends on three neighboring cells: one word fewer in either sentence, or in both.",
+            "Each cell is the lowest cost of turning the first i words of one sentence into the first j words of the "
+            "other. It depends on three neighboring cells: one word fewer in either sentence, or in both.",
         ),
         Hint(
             "shapes",
-            "The table has one more row and column than there are words: row 0 and column 0 represent no words, and "
-            "contain 0, 1, 2, ... So row i adds word i - 1 of the hypothesis. The result is an int64 tensor; it is "
-            "quickest to fill a list of rows and convert it at the end.",
+            "The table has one more row and column than there are words: row 0 and column 0 stand for an empty "
+            "sentence, and contain 0, 1, 2, ... So row i adds word i - 1 of the hypothesis. The result is an int64 "
+            "tensor; it is quickest to fill a list of rows and convert it at the end.",
             answers=(
                 "borders_missing",
                 "first_row_of_zeros",
@@ -117,8 +117,8 @@ EXERCISE = Exercise(
             "outline",
             "Row 0 counts up from 0, one for each word of the reference.\n"
             "Every other row begins with its index.\n"
-            "A cell is the smallest of three: the one above plus 1, the one to the left plus 1, and the one above "
-            "left plus 1 if the words differ.\n"
+            "A cell is the smallest of three: the one above plus 1, the one to the left plus 1, and the one "
+            "diagonally above to the left, plus 1 if the words differ.\n"
             "After the last row, convert the rows to a tensor.",
             answers=(
                 "substitution_costs_two",
@@ -167,19 +167,19 @@ EXERCISE = Exercise(
             ),
             words_behind=(
                 "Your table compares words one position too early: row 1, column 1 compares the last words, [-1]. Row "
-                "i belongs to hypothesis[i - 1], column j to reference[j - 1].",
+                "i belongs to hypothesis[i - 1], and column j to reference[j - 1].",
                 ("enumerate(hypothesis)", "enumerate(hypothesis[-1:] + hypothesis[:-1])"),
                 ("enumerate(reference)", "enumerate(reference[-1:] + reference[:-1])"),
             ),
         ),
         Misconception(
             "transposed",
-            "Your table is transposed. Rows belong to the hypothesis, columns to the reference.",
+            "Your table is transposed. Rows belong to the hypothesis, and columns to the reference.",
             _slip((_MADE, f"{_MADE}.T")),
         ),
         *alike(
-            "Your table leaves out a row and a column. It has len + 1 of each, because row 0 and column 0 represent "
-            "no words: range(len(hypothesis) + 1).",
+            "Your table leaves out a row and a column. It has len + 1 of each, because row 0 and column 0 stand for "
+            "an empty sentence: range(len(hypothesis) + 1).",
             borders_missing=_slip((_MADE, f"{_MADE}[1:, 1:]")),
             last_row_and_column_left_0=_slip(
                 ("append(best)", "append(best * (i + 1 < len(hypothesis) and j + 1 < len(reference)))"), paired=False

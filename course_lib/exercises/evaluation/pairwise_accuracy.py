@@ -81,8 +81,8 @@ EXERCISE = Exercise(
     title="Does it choose as people do?",
     statement=(
         "pairwise_accuracy(metric list of float, people list of numbers, tolerance float) -> float: the share of all "
-        "pairs in which both prefer the same one, or both prefer neither. The metric prefers neither if its two "
-        "scores are at most `tolerance` apart."
+        "pairs in which people and the metric prefer the same translation, or both prefer neither. The metric prefers "
+        "neither if its two scores are at most `tolerance` apart."
     ),
     minutes=20,
     difficulty=3,
@@ -102,9 +102,9 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "n translations make n (n - 1) / 2 pairs: every two of them once, and none with itself. The tolerance "
-            "applies to the metric's difference, whichever score is larger; people's grades tie only if they are "
-            "equal.",
+            "n translations make n (n - 1) / 2 pairs: each translation is paired once with every other, and never "
+            "with itself. The tolerance applies to the absolute difference of the metric's scores; people's grades "
+            "tie only if they are equal.",
             answers=("with_itself", "neighbours_only", "tolerance_on_one_side", "tolerance_for_people"),
         ),
         Hint(
@@ -133,7 +133,8 @@ EXERCISE = Exercise(
             ),
         ),
         *alike(
-            "Your answer scores ties wrongly. If both prefer neither, they agree; if only one does, they disagree.",
+            "Your answer doesn't score ties correctly. If both prefer neither, they agree; if only one does, they "
+            "disagree.",
             ties_are_wrong=_slip((_AGREED, "agreed += judged * preferred > 0"), paired=False),
             ties_agree_with_all=_slip((_AGREED, "agreed += judged * preferred >= 0"), paired=False),
             ties_are_half=_slip(
@@ -175,8 +176,8 @@ EXERCISE = Exercise(
             first_with_the_others=_slip((_COMPARED, "[(0, n) for n in range(1, len(people))]")),
         ),
         *alike(
-            "Your answer compares each translation with itself, and such a pair always agrees. Use pairs of two "
-            "different translations.",
+            "Your answer also compares each translation with itself. On such a pair, people and the metric always "
+            "agree. Use pairs of two different translations.",
             with_itself=_slip(("itertools.combinations(", "itertools.combinations_with_replacement(")),
             every_pair_and_itself=_slip((_COMPARED, "itertools.product(range(len(people)), repeat=2)")),
         ),

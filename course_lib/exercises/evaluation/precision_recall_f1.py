@@ -132,13 +132,15 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "You need three counts: how often the label is predicted, how often it is expected, and how often both. A "
-            "label that is never predicted is never right either, so you may replace a denominator of 0 by 1.",
+            "You need three counts: how often the label is predicted, how often it is expected, and how often it is "
+            "both. A label that is never predicted is never right either, so you may replace a denominator of 0 with "
+            "1.",
         ),
         Hint(
             "outline",
             "Keep only the positions where the mask is True, in both tensors.\n"
-            "Count how often the label is predicted, expected, and both, as plain ints.\n"
+            "Count how often the label is predicted, how often it is expected, and how often it is both, as plain "
+            "ints.\n"
             "For precision, divide the third count by the first, and for recall, by the second.\n"
             "F1 is twice the third count, divided by the sum of the first two.",
             answers=("swapped", "arithmetic_mean", "factor_two_forgotten", "over_all_words", "nan_for_nothing"),

@@ -86,8 +86,8 @@ EXERCISE = Exercise(
     id="evaluation.seen_before",
     title="Was it in the training data?",
     statement=(
-        "seen_before(test, training, n) -> list of floats, one for each test sentence: the share of its words that are "
-        "in a run of n words that a training sentence also has."
+        "seen_before(test, training, n) -> list of floats, one for each test sentence: the share of its words that "
+        "are in a run of n words that also occurs in a training sentence."
     ),
     minutes=20,
     difficulty=3,
@@ -102,18 +102,18 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Collect every run of n words of the training data in a set, where lookups are fast. Then go through each "
+            "Collect every run of n words in the training data in a set, where lookups are fast. Then go through each "
             "test sentence, and mark the words of each run that is in the set.",
         ),
         Hint(
             "shapes",
             "Write a run as a tuple of n words, because a set can't contain lists. Runs overlap, so you may mark a "
-            "word several times, but it counts once: mark positions, and count them at the end.",
+            "word several times, but it counts only once: mark positions, and count them at the end.",
             answers=("counted_again", "share_of_runs", "one_word_of_a_run"),
         ),
         Hint(
             "outline",
-            "Make a set of the runs of n words of every training sentence.\n"
+            "Make a set of all runs of n words in the training sentences.\n"
             "For each test sentence, start with all positions unmarked.\n"
             "For each run of the sentence that is in the set, mark its n positions.\n"
             "The share is the number of marked positions divided by the number of words, or 0 if there are no words.",
@@ -127,7 +127,7 @@ EXERCISE = Exercise(
             one_word_too_few=_slip((_COVER, "covered.update(range(start, start + n - 1))")),
         ),
         *alike(
-            "Your answer is 0 or 1 for each sentence. Return the share of its words.",
+            "Your answer is 0 or 1 for each sentence. Return the share of its words that were seen.",
             seen_or_not=_slip((_SHARE, "float(bool(covered))")),
             all_or_nothing=_slip((_SHARE, "float(0 < len(covered) == len(words))")),
         ),
@@ -145,7 +145,8 @@ EXERCISE = Exercise(
             ),
         ),
         *alike(
-            "Your answer treats different runs as the same. Compare the words as they are, in their order.",
+            "Your answer treats different runs as the same. Compare the words exactly as they are, in the order in "
+            "which they occur.",
             order_ignored=_slip(
                 (_OF_TRAINING, "tuple(sorted(words[start : start + n])) for words in training"),
                 (_IF, "if tuple(sorted(words[start : start + n]))"),
@@ -177,7 +178,7 @@ EXERCISE = Exercise(
                 (_COVER, "covered.extend(range(start, start + n))"),
             ),
             words_for_positions=(
-                "Your answer counts distinct words, so a repeated word counts once. Mark positions instead.",
+                "Your answer counts distinct words, so a repeated word counts only once. Mark positions instead.",
                 (_COVER, "covered.update(words[start : start + n])"),
             ),
             training_joined=(

@@ -103,8 +103,8 @@ EXERCISE = Exercise(
                 ("same = ", "mask = torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)\n    same = "),
             ),
             token_accuracy=(
-                "Your answer is the share of correct words. For each sentence check whether all its words are right, "
-                "and return the share of sentences.",
+                "Your answer is the share of correct words. For each sentence, check whether all of its words are "
+                "right, and return the share of such sentences.",
                 (_SHARE, "same[mask].double().mean().item()"),
             ),
             one_right_word_is_enough=(

@@ -119,7 +119,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "capped_at_one",
-            "Your answer never exceeds 1. It may exceed 1: a hypothesis that is far too long has more edits than the "
+            "Your answer never exceeds 1, but the rate may: a hypothesis that is far too long has more edits than the "
             "reference has words.",
             _slip(("return rate", "return min(1.0, rate)")),
             alone=True,
@@ -143,7 +143,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "empty_hypotheses_left_out",
-            "Your answer leaves out sentences with an empty hypothesis. All their words are missing: count them.",
+            "Your answer leaves out sentences with an empty hypothesis. All words of their references are missing: "
+            "count these as edits.",
             _slip(("edits = ", "pairs = [pair for pair in pairs if pair[0]]\n    edits = ")),
             alone=True,
         ),
@@ -156,7 +157,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "over_words_of_both",
-            "Your answer divides by the number of words in hypotheses and references. Count only reference words.",
+            "Your answer divides by the number of words in hypotheses and references together. Divide by the number "
+            "of reference words alone.",
             _slip((_WORDS, "len(said) + len(right) for said, right")),
         ),
         Misconception(

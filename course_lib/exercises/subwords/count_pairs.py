@@ -81,14 +81,14 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Each word appears once, with its count, so each of its pairs counts as often as the word does. `zip` the "
-            "tokens with all but the first: that pairs each token with the next.",
+            "Each word appears once, with its count, so each of its pairs counts as often as the word does. `zip` all "
+            "tokens with all but the first: that pairs each token with the next one.",
         ),
         Hint(
             "outline",
             "Start with an empty `Counter`.\n"
             "For each word, go through its pairs of neighbors.\n"
-            "Add the word's count to each pair. Add it twice if the word has the pair twice.",
+            "Add the word's count to each pair. Add it twice if the pair occurs twice in the word.",
             answers=(
                 "every_word_once",
                 "once_in_a_word",
@@ -118,7 +118,7 @@ EXERCISE = Exercise(
         ),
         without_overlaps=(
             "Your answer counts `a a a` as one pair (a, a). Every pair of neighbors counts, so there are two. "
-            "Overlaps matter only when you merge.",
+            "Overlaps matter only later, when you merge.",
             (_PAIRS, f"[pair for _, run in itertools.groupby({_PAIRS}) for pair in list(run)[::2]]"),
         ),
         order_forgotten=(
@@ -141,8 +141,8 @@ EXERCISE = Exercise(
             (_PAIRS, f"list({_PAIRS})[1:]"),
         ),
         every_other_pair=(
-            "Your answer moves on by two tokens, so it counts only every other pair: for `a b c` only (a, b). Move on "
-            "by one.",
+            "Your answer moves on by two tokens, so it counts only every other pair: in `a b c`, it counts only (a, "
+            "b). Move on by one.",
             (_PAIRS, f"list({_PAIRS})[::2]"),
         ),
         turned_round=(
@@ -155,7 +155,7 @@ EXERCISE = Exercise(
             (_PAIRS, "itertools.pairwise(''.join(tokens))"),
         ),
         begun_at_0=(
-            "Your answer sets a pair to 0 where it first occurs, and loses that word's count. Start with the word's "
+            "Your answer sets a pair to 0 where it first occurs, so it loses that word's count. Start with the word's "
             "count.",
             (_OLD, "counts[pair] + times if pair in counts else 0"),
         ),

@@ -16,7 +16,7 @@ from course_lib.judging.ready_made import TOKENIZERS
 from course_lib.references import subwords as reference
 from course_lib.text.gpt2_files import LETTERS
 
-BROKEN = "bytes that are no character"
+BROKEN = "invalid bytes"
 
 
 def _pieces(letters: Sequence[str], *parts: str | bytes) -> tuple[list[str], list[str]]:
@@ -122,7 +122,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Turn each token back into its bytes. The last ones may be only part of a character: keep them until the "
+            "Turn each token back into its bytes. The last bytes may be only part of a character: keep them until the "
             "rest arrives. A decoder from `codecs` does that for you.",
         ),
         Hint(
@@ -171,7 +171,8 @@ EXERCISE = Exercise(
             alone=True,
         ),
         *alike(
-            "Your answer leaves out strings. Return one for each token, even if it is empty, and one for the end.",
+            "Your answer leaves out strings. Return one string for each token, even if it is empty, and one for the "
+            "end.",
             no_last_string=_slip((f"printed.append({_LEFT})", "pass")),
             empty_left_out=_slip(("return printed", "return [text for text in printed if text]"), paired=False),
         ),

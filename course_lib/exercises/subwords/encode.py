@@ -105,14 +105,15 @@ EXERCISE = Exercise(
             "outline",
             "For each word of the text, start with the marker and the characters as single tokens.\n"
             "For each merge, in the order of learning, go through the tokens from left to right.\n"
-            "Where a token and the next one are the pair, replace both with the merged token, and move on.\n"
+            "Where a token and the one after it form the pair, replace both with the merged token, and move on.\n"
             "Add the tokens of the word to the result.",
             answers=("loops_exchanged", "longest_piece_first", "leftmost_pair_first", "joined_from_the_right"),
         ),
     ),
     misconceptions=(
         *alike(
-            "Your answer leaves out a ▁. Put one before every word, even the first, and then split into characters.",
+            "Your answer leaves out a ▁. Put one before every word, even the first, and then split the word into "
+            "characters.",
             not_marked=_slip((_MARKED, "[*word]")),
             first_word_not_marked=_slip(
                 ("found: list[str] = []", "found, markers = [], iter(['', *'▁' * len(text)])"),
@@ -183,14 +184,16 @@ EXERCISE = Exercise(
             ),
         ),
         *alike(
-            "Your answer skips merges. Merge every occurrence of every pair, and go on if a word doesn't have one.",
+            "Your answer skips merges. Merge every occurrence of every pair, and if a word doesn't contain a pair, go "
+            "on to the next pair.",
             stops_at_a_missing_pair=_slip(
                 ("i = 0", "if (left, right) not in zip(tokens, tokens[1:]):\n                break\n            i = 0")
             ),
             one_place_only=_slip(_JOINED_ONCE),
         ),
         *alike(
-            "Your answer is not one list of all tokens. Create it before the loop, and add the tokens of each word.",
+            "Your answer is not one list of all tokens. Create one list before the loop, and add the tokens of each "
+            "word to it.",
             word_by_word=_slip(("extend(tokens)", "append(tokens)")),
             last_word_only=_slip(("found.extend(tokens)", "found = tokens")),
         ),

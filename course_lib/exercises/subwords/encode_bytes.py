@@ -139,9 +139,9 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "A string's `encode` gives its bytes, and iterating over bytes gives numbers from 0 to 255: indices of "
-            "`letters`. `join` takes a tuple of tokens and a pair, and returns a tuple. Make a dict from pairs to "
-            "ranks.",
+            "A string's method `encode` returns its bytes, and iterating over bytes gives numbers from 0 to 255, "
+            "which are indices of `letters`. `join` takes a tuple of tokens and a pair, and returns a tuple. Make a "
+            "dict from pairs to ranks.",
             answers=("characters", "code_points", "chr_of_each_byte", "word_by_word", "last_word_only"),
         ),
         Hint(
@@ -187,7 +187,8 @@ EXERCISE = Exercise(
             nothing_merged=_slip((_WHILE, "while known := []:"), paired=False),
         ),
         *alike(
-            "Your answer is not one list of all tokens. Create it before the loop, and add the tokens of each word.",
+            "Your answer is not one list of all tokens. Create one list before the loop, and add the tokens of each "
+            "word to it.",
             word_by_word=_slip(("extend(tokens)", "append(list(tokens))")),
             last_word_only=_slip(("found.extend(tokens)", "found = list(tokens)")),
         ),

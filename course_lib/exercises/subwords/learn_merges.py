@@ -29,7 +29,7 @@ def _chosen(counts: Mapping[Merge, int], ids: Mapping[str, int]) -> Merge:
 
 
 _STEPS = (Callback("count", shared.pair_counts), Callback("choose", _chosen), Callback("join", subwords.join))
-_NOTHING_LEFT, _KNOWN_PIECE = "when nothing is left to merge", "a token that is there already"
+_NOTHING_LEFT, _KNOWN_PIECE = "when nothing is left to merge", "a token that already exists"
 
 
 def _learn_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -134,8 +134,9 @@ EXERCISE = Exercise(
         Hint("idea", "Count, choose, merge, and repeat, because every merge changes the counts."),
         Hint(
             "shapes",
-            "Every round builds a new dict from merged tuples to the same counts. `ids` is a dict from tokens to ids, "
-            "in which a new token gets the next number. Return a list of pairs, in the order of merging.",
+            "In every round, build a new dict that maps the merged tuples to the same counts. `ids` is a dict from "
+            "tokens to ids, in which a new token gets the next number. Return a list of pairs, in the order of "
+            "merging.",
             answers=("times_lost", "words_dropped", "joined_pieces_returned", "ids_from_zero"),
         ),
         Hint(
@@ -156,7 +157,8 @@ EXERCISE = Exercise(
                 ("= count(words)", "= {p: n for p, n in counts.items() if p != pair} if learned else count(words)"),
             ),
             nothing_joined=(
-                "Your answer learns the same pair over and over: the words never change. Merge it in all words.",
+                "Your answer learns the same pair over and over, because the words never change. Merge the pair in "
+                "all words.",
                 ("join(tokens, pair)", "tokens"),
             ),
             rare_pairs_left_out=(

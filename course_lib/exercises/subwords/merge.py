@@ -87,8 +87,8 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "The input is a tuple of strings, and so is the result. You can compare a slice of two tokens with the "
-            "pair, since both are tuples. At the end of the word the slice is shorter, and never equals a pair. A "
-            "slice of a list is a list, and never equals a tuple.",
+            "pair, since both are tuples. At the end of the word the slice is shorter, so it never equals a pair. A "
+            "slice of a list is a list, so it never equals a tuple.",
             answers=("a_list", "pair_kept_as_a_pair", "last_piece_lost", "nothing_joined"),
         ),
     ),

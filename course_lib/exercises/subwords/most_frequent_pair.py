@@ -76,7 +76,7 @@ EXERCISE = Exercise(
     title="Choosing a pair",
     statement=(
         "most_frequent_pair(counts: dict from pairs to numbers, ids: dict from tokens to ids) -> the most frequent "
-        "pair. In a tie, the left token's smallest id decides, then the right token's."
+        "pair. In a tie, the smallest left id decides, then the smallest right id."
     ),
     points=1,
     minutes=8,
@@ -104,7 +104,7 @@ EXERCISE = Exercise(
         _choose_by_a_key,
         first_of_several=(
             "Your answer breaks ties by the order of `counts`, which depends on the text. Take the pair with the "
-            "smallest ids, the left token's first.",
+            "smallest left id and, if several have it, the smallest right id.",
             _NO_TIE,
         ),
         alphabetical=(
@@ -113,7 +113,7 @@ EXERCISE = Exercise(
             (_IDS, "pair"),
         ),
         largest_ids=(
-            "Your answer breaks ties by the largest ids. Take the smallest.",
+            "Your answer breaks ties by the largest ids. Take the smallest ids.",
             (_IDS, "-ids[pair[0]], -ids[pair[1]]"),
         ),
         right_piece_first=(
@@ -132,7 +132,7 @@ EXERCISE = Exercise(
         ),
         largest_right_piece=(
             "Your answer takes the right token with the largest id if several pairs have the same left token. Take "
-            "the smallest.",
+            "the one with the smallest id.",
             (_TIE, ", left, -right"),
         ),
         least_frequent=(
@@ -140,8 +140,8 @@ EXERCISE = Exercise(
             (_COUNT, "counts[pair]"),
         ),
         counts_ignored=(
-            "Your answer returns the pair with the smallest ids, however rare. Compare counts first, and ids only for "
-            "ties.",
+            "Your answer returns the pair with the smallest ids, however rare it is. Compare counts first, and ids "
+            "only for ties.",
             (_COUNT, "0"),
         ),
         with_its_count=(
@@ -149,7 +149,8 @@ EXERCISE = Exercise(
             (_CHOSEN, f"{_CHOSEN}, counts[{_CHOSEN}]"),
         ),
         joined=(
-            "Your answer merges the pair into one string. Return the pair (left, right), a tuple: merging comes next.",
+            "Your answer merges the pair into one string. Return the pair (left, right), a tuple: merging is the next "
+            "step.",
             (_CHOSEN, f"''.join({_CHOSEN})"),
         ),
     ),

@@ -62,7 +62,7 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "What does a merge add to the vocabulary, and does it take anything away? You may still need a character "
-            "for the next unknown word, even if all its pairs are merged.",
+            "for the next unknown word, even after all its pairs have been merged.",
         ),
     ),
     misconceptions=(
@@ -108,7 +108,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_special_token",
-            "Your answer always counts one special token. GPT-2 has one, others have more: add `special`.",
+            "Your answer always counts one special token. GPT-2 has one, but other models have more: add `special`.",
             _slip(("+ special", "+ 1"), paired=False),
         ),
     ),

@@ -14,7 +14,7 @@ from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
 from course_lib.references import subwords as reference
 
-BEYOND_ASCII = "letters of several bytes"
+BEYOND_ASCII = "characters of several bytes"
 
 Losses = Callable[[list[int]], list[float]]
 
@@ -114,20 +114,21 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Windows overlap so that the later one sees earlier tokens. Only the end of each window is new: keep "
-            "track of how many tokens you have counted. Then convert nats to bits, and divide by the number of bytes.",
+            "Windows overlap so that the later window sees earlier tokens, too. Only the end of each window is new: "
+            "keep track of how many tokens you have counted. Then convert nats to bits, and divide by the number of "
+            "bytes.",
         ),
         Hint(
             "shapes",
-            "`losses` returns one number fewer than the window has tokens, since the first isn't predicted. A window's "
-            "last token is at its beginning plus its length, minus one. One nat is 1 / ln 2 bits; a string's `encode` "
-            "gives its bytes.",
+            "`losses` returns one number fewer than the window has tokens, since the first isn't predicted. A "
+            "window's last token is at the position where the window begins, plus its length, minus one. One nat is 1 "
+            "/ ln 2 bits; a string's method `encode` returns its bytes.",
             answers=("per_character", "in_nats", "times_ln_2", "per_token"),
         ),
         Hint(
             "outline",
             "Start with 0 nats and one counted token, the first.\n"
-            "For each beginning 0, stride, 2 stride and so on, cut a window of at most `context` tokens.\n"
+            "For each starting position 0, stride, 2 stride and so on, take a window of at most `context` tokens.\n"
             "Work out how many of its tokens are new.\n"
             "If any are, add that many of its last losses, and mark these tokens as counted.\n"
             "Return the sum in bits, divided by the number of bytes.",
@@ -143,14 +144,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "first_losses",
-            "Your answer takes the first losses of each window, which you have counted already. The new tokens are at "
+            "Your answer takes the first losses of each window, which it has already counted. The new tokens are at "
             "its end, so take the last losses.",
             _slip((_NEW, "[:new]")),
         ),
         Misconception(
             "no_overlap",
-            "Your answer begins each window where the last one ends, so its first token isn't predicted. Move on by "
-            "`stride` tokens each time.",
+            "Your answer begins each window where the last one ends, so the first token of each window isn't "
+            "predicted. Move on by `stride` tokens each time.",
             _slip((_WINDOWS, "range(0, len(ids), context)"), paired=False),
         ),
         Misconception(
@@ -177,8 +178,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "per_character",
-            "Your answer divides by the number of characters. In UTF-8 an ä has two bytes and a 🐈 four: divide by "
-            "len(text.encode()).",
+            "Your answer divides by the number of characters. In UTF-8, an ä has two bytes and a 🐈 has four: divide "
+            "by len(text.encode()).",
             _slip((_LENGTH, "len(text)")),
         ),
         *alike(
@@ -187,8 +188,8 @@ EXERCISE = Exercise(
             times_ln_2=_slip(("/ math", "* math")),
         ),
         *alike(
-            "Your answer does not divide by the number of bytes. Divide by len(text.encode()), so that you can "
-            "compare models with different tokens.",
+            "Your answer does not divide by the number of bytes. Divide by len(text.encode()), so that models with "
+            "different tokens can be compared.",
             per_token=_slip((_LENGTH, "len(ids)")),
             of_the_text=_slip((_LENGTH, "1")),
             per_word=_slip((_LENGTH, "len(text.split())")),

@@ -111,8 +111,8 @@ EXERCISE = Exercise(
     name="wordpiece",
     title="WordPiece",
     statement=(
-        "wordpiece(word: str, tokens: list of str) -> list of str: from the left, always the longest known token, with "
-        "## before each one but the first. If no token fits, return ['[UNK]'] for the whole word."
+        "wordpiece(word: str, tokens: list of str) -> list of str: from the left, always the longest known token, "
+        "with ## before every token except the first. If no token fits, return ['[UNK]'] for the whole word."
     ),
     points=3,
     minutes=15,
@@ -128,13 +128,14 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "Every token except the word's first has `##` before it, in the vocabulary and in the result, so add `##` "
-            "before you look the token up. It isn't part of the word, so don't count its characters.",
+            "before you look the token up. The marker isn't part of the word, so don't count its characters.",
             answers=("looked_up_without_mark", "mark_put_afterwards", "marks_dropped", "mark_counted"),
         ),
         Hint(
             "outline",
             "Keep the position where the rest of the word begins, starting at 0.\n"
-            "Try the whole rest, with the marker if the position is not 0, and shorten it until it is a known token.\n"
+            "Try all the remaining characters as one token, with the marker if the position is not 0, and drop "
+            "characters from its end until it is a known token.\n"
             "If nothing is left to try, return only the unknown token.\n"
             "Otherwise keep the token and move the position past it; stop at the end of the word.",
             answers=("one_unknown_character", "beginning_kept", "stops_where_stuck", "goes_back", "from_the_end"),
@@ -142,7 +143,7 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         *alike(
-            "Your answer does not take the longest token. Try the whole rest first, then one character less.",
+            "Your answer does not take the longest token. Try all the remaining characters first, then one fewer.",
             shortest_first=_slip(("max(", "min(")),
             first_in_the_list=_slip(
                 ("max(fitting)", "min(fitting, key=lambda end: tokens.index(marker + word[begin:end]))"), paired=False
@@ -152,8 +153,8 @@ EXERCISE = Exercise(
             _cut_by_recursion,
             from_the_end=("Your answer starts from the end of the word. Start from its beginning.", _from_the_end),
             goes_back=(
-                "Your answer goes back and tries shorter tokens when no token fits next. Return ['[UNK]'] at that "
-                "point.",
+                "Your answer goes back and tries shorter tokens when no token fits the rest. Return ['[UNK]'] as soon "
+                "as that happens.",
                 ("return None if following is None else", "if following is None: continue\n                return"),
             ),
         ),
@@ -163,13 +164,15 @@ EXERCISE = Exercise(
             mark_put_afterwards=_slip(("if marker + word", "if word"), paired=False),
         ),
         *alike(
-            "Your answer keeps its first tokens when nothing fits next. Return just ['[UNK]'] for the whole word.",
+            "Your answer keeps the first tokens of a word when no token fits the rest. Return just ['[UNK]'] for the "
+            "whole word.",
             one_unknown_character=_slip((_STUCK, 'found.append("[UNK]"); begin += 1; continue')),
             beginning_kept=_slip((_STUCK, 'return [*found, "[UNK]"]')),
             stops_where_stuck=_slip((_STUCK, "return found")),
         ),
         *alike(
-            "Your answer returns something else for an unknown word. Return BERT's unknown token in a list: ['[UNK]'].",
+            "Your answer returns the wrong thing for an unknown word. Return BERT's unknown token in a list: "
+            "['[UNK]'].",
             unknown_as_a_string=_slip((_STUCK, 'return "[UNK]"')),
             other_unknown=_slip((_STUCK, 'return ["<unk>"]')),
         ),
