@@ -741,8 +741,8 @@ def greedy_and_beam_on_the_translator():
 # $\alpha = 0$ nothing changes. The transformer paper used $\alpha = 0.6$. (This $\alpha$ has nothing to do with
 # attention weights.)
 #
-# For example, take *the old cat slept because the dog danced*. One candidate translates only half of it, with a
-# log-probability of −3.2; the full translation has −4.0.
+# For example, take *the old cat slept because the dog danced*. The log-probability is −3.2 for a candidate that
+# translates only half of it, and −4.0 for the full translation.
 
 # %%
 short, whole = "die alte Katze schlief <e>", "die alte Katze schlief , weil der Hund tanzte <e>"

@@ -1567,13 +1567,13 @@ def gpt_2_in_your_model():
 # `solution("gpt.too_good")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "gpt-too_good-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# A model that can see the token it should predict copies it, and copying works on any text, including new text. So a
-# low held-out loss shows that the model hasn't just memorized its training text, but not that it is honest: with a
-# leak, both losses fall together. A loss far below what the text's own uncertainty allows is suspicious in itself.
-# First experiment: change one token and see which predictions move. In an honest model, predictions before that
-# position don't move at all; in a leaking one they do, especially the prediction just before it. Second: let it write.
-# It can't copy the next token while writing, so an honest model with such a loss writes well, and a leaking one writes
-# nonsense. (The loss by position would also work: in a leaking model it is near 0 everywhere except at the last
+# If a model can see the token that it should predict, it copies that token, and copying works on any text, including
+# new text. So a low held-out loss shows that the model hasn't just memorized its training text, but not that it is
+# honest: with a leak, both losses fall together. A loss far below what the text's own uncertainty allows is suspicious
+# in itself. First experiment: change one token and see which predictions move. In an honest model, predictions before
+# that position don't move at all; in a leaking one they do, especially the prediction just before it. Second: let it
+# write. It can't copy the next token while writing, so an honest model with such a loss writes well, and a leaking one
+# writes nonsense. (The loss by position would also work: in a leaking model it is near 0 everywhere except at the last
 # position.)
 #
 # *(One point: copying works on new text too, so the held-out loss distinguishes learning from memorizing, but not from

@@ -138,7 +138,7 @@ EXERCISE = Exercise(
         Misconception(
             "three_beams_do_not_suffice",
             "You miss that the third beam keeps “die Katze tanzte” (0.216). <e> follows it with probability 0.9, so A "
-            "has 0.1944, more than E.",
+            "reaches 0.1944, which is more than E.",
             _slip(('"A"', '"E"')),
         ),
         Misconception(

@@ -99,7 +99,7 @@ EXERCISE = Exercise(
                 (_STAYS, "(torch.arange(ranks.shape[-1]) < k).expand_as(ranks)"),
             ),
             one_too_few=(
-                "Your answer keeps one token fewer than k. Keep the k-th most probable as well: use >=, not >.",
+                "Your answer keeps one token fewer than k. Keep the k-th most probable token as well: use >=, not >.",
                 (_STAYS, "ranks < k - 1"),
             ),
             one_too_many=("Your answer keeps one token more than k. Keep only k.", (_STAYS, "ranks < k + 1")),

@@ -133,17 +133,17 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "The weights of self-attention are `[batch, target, target]`, like `mask`. Those of cross-attention are "
-            "`[batch, target, source]`, like `memory_mask`. An add & norm calls its sublayer with one tensor, so wrap "
-            "each attention in a function of one argument. In cross-attention, that argument gives the queries.",
+            "The weights of self-attention are `[batch, target, target]`, like `mask`. The weights of cross-attention "
+            "are `[batch, target, source]`, like `memory_mask`. An add & norm calls its sublayer with one tensor, so "
+            "wrap each attention in a function of one argument. In cross-attention, that argument gives the queries.",
             answers=("masks_exchanged", "future_seen", "padding_seen", "cross_attention_to_itself", "memory_asks"),
         ),
         Hint(
             "outline",
-            "Give the first add & norm `x` and a function of `y`: self-attention of `y` to `y`, under `mask`.\n"
-            "Give the second the result of the first and a function of `y`: cross-attention of `y` to `memory`, "
+            "Give the first add & norm `x` and a function in which `y` attends to `y` under `mask`.\n"
+            "Give the second add & norm the result of the first, and a function in which `y` attends to `memory` "
             "under `memory_mask`.\n"
-            "Give the third the result of the second and the feed-forward network itself.",
+            "Give the third add & norm the result of the second, and the feed-forward network itself.",
             answers=("asks_with_the_input", "input_added_to_the_second", "no_cross_attention", "cross_attention_first"),
         ),
     ),

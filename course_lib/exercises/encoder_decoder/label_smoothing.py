@@ -98,7 +98,7 @@ EXERCISE = Exercise(
             "shapes",
             "Log-probabilities are `[tokens, vocab_size]`. `gather` picks the log-probabilities of the right tokens, "
             "`[tokens]`. To get the sum over the other tokens, subtract these from the sum over the vocabulary. Each "
-            "of the others gets ε over `vocab_size - 1`.",
+            "other token gets ε over `vocab_size - 1`.",
             answers=("torchs_variant", "shared_by_too_many", "right_counted_among_the_others", "not_shared_out"),
         ),
         Hint(
@@ -108,7 +108,7 @@ EXERCISE = Exercise(
             "Subtract them from the sum over the vocabulary to get the sum of the others.\n"
             "Multiply the right tokens' log-probabilities by 1 - ε and that sum by the share of one other token, and "
             "add the two.\n"
-            "Take minus the mean over the tokens.",
+            "Return the negative mean over the tokens.",
             answers=("mean_over_the_vocabulary", "not_negated", "softmax_by_hand", "softmax_over_the_words"),
         ),
     ),

@@ -119,7 +119,8 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "Clip both gradients by one norm, the square root of the sum of all their squares. If it is above `clip`, "
-            "multiply both by `clip` over the norm, which keeps their direction. Stack the losses into `[steps]`.",
+            "multiply both by `clip` divided by the norm, which keeps their direction. Stack the losses into "
+            "`[steps]`.",
             answers=("each_clipped_by_itself", "norm_without_root", "only_W_clipped", "values_clipped"),
         ),
         Hint(
@@ -127,7 +128,7 @@ EXERCISE = Exercise(
             "Copy `W` and `b`, and let the copies require gradients.\n"
             "For each batch, compute the mean cross-entropy of the logits, and both gradients. Gradients add up in "
             "`.grad` unless you reset them.\n"
-            "Compute the norm of both gradients together, and the factor, which is at most 1.\n"
+            "Compute the norm of both gradients together, and from it the factor, which is at most 1.\n"
             "Without recording gradients, subtract the rate times the factor times the gradient.\n"
             "Keep the detached loss from before the step. Stack the losses at the end.",
             answers=("gradients_accumulate", "gradients_accumulate_unclipped", "losses_as_numbers", "loss_afterwards"),

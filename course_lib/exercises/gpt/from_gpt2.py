@@ -127,7 +127,7 @@ EXERCISE = Exercise(
             "outline",
             "For each name and tensor: remove `transformer.` from the front, if it is there.\n"
             "Skip the head, the masks and masked_bias.\n"
-            "Replace the parts of the name with your model's; `h.` becomes `blocks.`.\n"
+            "Replace the parts of the name with those of your model; `h.` becomes `blocks.`.\n"
             "Transpose the weights, not the biases, of `c_attn`, `c_proj` and `c_fc`.\n"
             "Split `c_attn` into three with `chunk`: W_q, W_k and W_v.",
             answers=("head_kept", "masks_kept", "prefix_kept"),

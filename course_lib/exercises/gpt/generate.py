@@ -100,7 +100,7 @@ EXERCISE = Exercise(
             "outline",
             "Start with the prompt.\n"
             "Repeat `max_new_tokens` times: take the last `context_length` ids, as a batch of one text.\n"
-            "Take the logits of the last position, and the index of the largest.\n"
+            "Take the logits of the last position, and find the index of the largest.\n"
             "Append it to the whole text, not to the slice.",
             answers=(
                 "text_cut_to_the_window",

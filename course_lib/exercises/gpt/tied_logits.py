@@ -83,13 +83,13 @@ EXERCISE = Exercise(
             (_ROWS, "embedding.T / states.shape[-1] ** 0.5"),
         ),
         cosine=(
-            "Your answer divides by both lengths, which gives the cosine. A longer embedding makes a token more "
-            "probable everywhere, and the model uses that. Take the plain dot product.",
+            "Your answer divides by both lengths, which gives the cosine. The length of an embedding affects how "
+            "probable its token is, and the model uses that. Take the plain dot product.",
             (_PRODUCT, "F.normalize(states, dim=-1) @ F.normalize(embedding, dim=-1).T"),
         ),
         embeddings_normalised=(
-            "Your answer normalizes the embeddings to length 1. A longer embedding makes a token more probable "
-            "everywhere, and the model uses that. Use the rows as they are.",
+            "Your answer normalizes the embeddings to length 1. The length of an embedding affects how probable its "
+            "token is, and the model uses that. Use the rows as they are.",
             (_ROWS, "F.normalize(embedding, dim=-1).T"),
         ),
         distance=(
