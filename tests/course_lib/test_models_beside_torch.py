@@ -9,7 +9,7 @@ from torch.testing import assert_close
 
 from course_lib.masking import causal_mask
 from course_lib.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
-from tests.course_lib.torch_twins import Read, block_weights, gradient
+from tests.course_lib.torch_twins import Read, block_weights, gradient, shaken
 
 VOCABULARY, D_MODEL, HEADS, D_HIDDEN = 17, 12, 3, 20
 SOURCE = torch.tensor([[4, 5, 6, 7, 8], [9, 10, 11, 0, 0]])
@@ -22,13 +22,6 @@ def stack_weights(blocks: nn.ModuleList, norm: nn.Module, read: Read = Tensor.de
     """The parameters of a stack of ours, under the names of torch's."""
     weights = {f"layers.{i}.{name}": w for i, one in enumerate(blocks) for name, w in block_weights(one, read).items()}
     return weights | {f"norm.{name}": read(value) for name, value in norm.named_parameters()}
-
-
-def shaken(model: nn.Module) -> nn.Module:
-    """The model with every parameter drawn anew, so that no gain of 1 or bias of 0 hides a mistake."""
-    for parameter in model.parameters():
-        nn.init.normal_(parameter, std=0.3)
-    return model
 
 
 def norm_if(norm_first: bool) -> nn.Module | None:

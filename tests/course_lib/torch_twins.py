@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from course_lib.blocks import DecoderBlock, EncoderBlock, PostNorm, PreNorm
 from course_lib.multihead import CrossAttention, MultiHeadAttention
 
 Read = Callable[[Tensor], Tensor]
 """What is taken of a parameter."""
+
+
+def shaken(model: nn.Module) -> nn.Module:
+    """The model with every parameter drawn anew, so that no gain of 1 or bias of 0 hides a mistake."""
+    for parameter in model.parameters():
+        nn.init.normal_(parameter, std=0.3)
+    return model
 
 
 def gradient(parameter: Tensor) -> Tensor:

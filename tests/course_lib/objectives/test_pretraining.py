@@ -6,7 +6,6 @@ import random
 
 import pytest
 import torch
-import torch.nn.functional as F
 from torch.testing import assert_close
 
 from course_lib.models import BERT, BERTConfig
@@ -16,10 +15,6 @@ from course_lib.objectives.pretraining import (
     FOLLOWS,
     RANDOM,
     MaskedTokens,
-    encode_pairs,
-    expected_counts,
-    next_sentence_pairs,
-    pretraining_loss,
     sentence_pairs,
 )
 
@@ -117,49 +112,3 @@ class TestSentencePairs:
     def test_too_few_sentences_are_refused(self, texts: list[list[str]]) -> None:
         with pytest.raises(ValueError, match="at least two sentences, and three different sentences"):
             sentence_pairs(texts, random.Random(0))
-
-
-class TestNextSentencePairs:
-    def test_small_chances_keep_the_second_and_large_ones_replace_it(self) -> None:
-        pairs = next_sentence_pairs([["a", "b", "c"], ["d"], ["e", "f"]], [0.4, 0.6, 0.9], ["x", "y", "z"])
-        assert pairs == [("a", "b", FOLLOWS), ("b", "y", RANDOM), ("e", "z", RANDOM)]
-
-    def test_what_follows_by_accident_follows(self) -> None:
-        assert next_sentence_pairs([["a", "b"]], [0.7], ["b"]) == [("a", "b", FOLLOWS)]
-
-    @pytest.mark.parametrize("chances", [[], [0.1, 0.2]])
-    def test_each_pair_has_a_chance_of_its_own(self, chances: list[float]) -> None:
-        with pytest.raises(ValueError, match="zip"):
-            next_sentence_pairs([["a", "b"]], chances, ["x"])
-
-
-def test_the_loss_of_pre_training_is_the_sum_of_both() -> None:
-    tokens, pairs = torch.randn(3, 5, 7, generator=generator()), torch.randn(3, 2, generator=generator())
-    labels, follows = torch.full((3, 5), IGNORED), torch.tensor([0, 1, 1])
-    labels[0, 1], labels[2, 3], labels[2, 4] = 4, 0, 6
-    both = pretraining_loss(tokens, labels, pairs, follows)
-    asked = labels != IGNORED
-    assert_close(both, F.cross_entropy(tokens[asked], labels[asked]) + F.cross_entropy(pairs, follows))
-
-
-class TestExpectedCounts:
-    def test_they_are_what_is_drawn_on_the_average(self) -> None:
-        ids = many_ids()
-        shown, labels = WORDS.corrupt(ids, generator())
-        asked = labels != IGNORED
-        hidden = (shown == MASK_ID) & asked
-        stays = (shown == ids) & asked
-        drawn = [int(each.sum()) for each in (hidden, asked & ~hidden & ~stays, stays)]
-        assert drawn == pytest.approx(expected_counts(ids.numel()), rel=0.08)
-
-
-class TestEncodePairs:
-    def test_pairs_and_texts_in_one_batch(self) -> None:
-        ids, segments, mask = encode_pairs([[7, 8], [9]], [[5], None], cls_id=1, sep_id=2, padding_id=3)
-        assert ids.tolist() == [[1, 7, 8, 2, 5, 2], [1, 9, 2, 3, 3, 3]]
-        assert segments.tolist() == [[0, 0, 0, 0, 1, 1], [0] * 6]
-        assert mask.tolist() == [[True] * 6, [True] * 3 + [False] * 3]
-
-    def test_as_many_seconds_as_firsts(self) -> None:
-        with pytest.raises(ValueError, match="shorter"):
-            encode_pairs([[7], [8]], [None], 1, 2, 0)

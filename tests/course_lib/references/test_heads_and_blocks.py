@@ -7,7 +7,6 @@ from collections.abc import Mapping
 
 import pytest
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.testing import assert_close
 
@@ -19,44 +18,13 @@ from course_lib.references.heads_and_blocks import (
     AddAndNorm,
     EncoderBlock,
     FeedForward,
-    LayerNorm,
     MultiHeadAttention,
-    block_parameters,
-    dropout,
-    gelu,
 )
-from tests.course_lib.parameters import count_parameters
-from tests.course_lib.test_blocks import shaken
+from tests.course_lib.torch_twins import shaken
 
 D_MODEL, HEADS, D_FF = 12, 3, 20
 SIZES = blocks.BlockConfig(D_MODEL, HEADS, D_FF)
 PADDING = padding_mask(torch.tensor([5, 3]), 5)
-
-
-class TestLayerNorm:
-    @pytest.mark.parametrize("shape", [(D_MODEL,), (5, D_MODEL), (2, 5, D_MODEL)])
-    @pytest.mark.parametrize("epsilon", [1e-5, 1e-12, 0.5])
-    def test_equals_torchs_forward_and_backward(self, shape: tuple[int, ...], epsilon: float) -> None:
-        norm = shaken(LayerNorm(D_MODEL, epsilon))
-        x = (3 + 2 * torch.randn(shape)).requires_grad_()
-        ours, theirs = norm(x), F.layer_norm(x, [D_MODEL], norm.weight, norm.bias, epsilon)
-        assert_close(ours, theirs)
-        cotangent = torch.randn_like(ours)
-        expected = torch.autograd.grad(theirs, x, cotangent)
-        assert_close(torch.autograd.grad(ours, x, cotangent), expected, rtol=1e-4, atol=1e-5)
-
-
-@pytest.mark.parametrize("approximate", [False, True])
-def test_gelu_is_torchs(approximate: bool) -> None:
-    x = 3 * torch.randn(50)
-    assert_close(gelu(x, approximate), F.gelu(x, approximate="tanh" if approximate else "none"))
-
-
-def test_dropout_leaves_what_torchs_module_leaves() -> None:
-    x = torch.randn(4000)
-    theirs = nn.Dropout(0.4)(x)
-    assert_close(dropout(x, theirs != 0, 0.4, True), theirs)
-    assert torch.equal(dropout(x, theirs != 0, 0.4, False), x)
 
 
 def joined(module: PostNorm | PreNorm, x: Tensor) -> Tensor:
@@ -107,13 +75,3 @@ def apart(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
         pieces = zip("qkv", value.chunk(3), strict=True) if "W_qkv" in name else [("qkv", value)]
         found |= {name.replace("W_qkv", f"W_{letter}"): piece for letter, piece in pieces}
     return found
-
-
-@pytest.mark.parametrize("heads", [1, 3, 4])
-def test_parameters_are_those_of_a_block(heads: int) -> None:
-    counted = block_parameters(D_MODEL, heads, D_FF)
-    block = blocks.EncoderBlock(blocks.BlockConfig(D_MODEL, heads, D_FF))
-    assert sum(counted.values()) == count_parameters(block)
-    assert counted["attention"] == 0
-    assert counted["projections"] == count_parameters(block.self_attention)
-    assert counted["feed_forward"] == count_parameters(block.feed_forward)
