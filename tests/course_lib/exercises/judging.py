@@ -35,11 +35,3 @@ def _shown(exercise_id: str) -> AnswerKey:
 def mistake(exercise_id: str, misconception_id: str) -> Callable[..., Tensor]:
     known = {misconception.id: misconception for misconception in exercises.find(exercise_id).misconceptions}
     return known[misconception_id].answer
-
-
-def is_told(found: Verdict, exercise_id: str, misconception_id: str) -> bool:
-    """Whether a verdict names this mistake, or says in its words what happens in some of the cases."""
-    if found.misconception is not None:
-        return found.misconception.id == misconception_id
-    [message] = [one.message for one in exercises.find(exercise_id).misconceptions if one.id == misconception_id]
-    return " ".join(message.split()) in " ".join(found.text().split())
