@@ -192,14 +192,6 @@ class TestMoreSettingsAsTheirs:
         expected = theirs(ours, tmp_path).generate(inputs, do_sample=False, logits_processor=given, **shared)
         assert same(ours.generate(inputs, logits_processor=processors, **shared), expected, inputs, ours)
 
-    def test_padding_repeats_nothing(self) -> None:
-        ours = writer(0)
-        settings: dict[str, Any] = {"max_new_tokens": 10, "no_repeat_ngram_size": 1}
-        together = ours.generate(PROMPTS.masked_fill(~MASK, 9), MASK, **settings)
-        for row, prompt in enumerate(PROMPTS):
-            alone = ours.generate(prompt[MASK[row]].unsqueeze(0), **settings)
-            assert texts(together[row : row + 1], 4) == texts(alone, int(MASK[row].sum()))
-
     def test_a_model_with_several_ends_stops_at_each(self, tmp_path: Path) -> None:
         ours = writer(0, end_id=(2, 7))
         expected = writer(0).generate(PROMPTS, max_new_tokens=15, eos_token_id=[2, 7])
@@ -243,9 +235,9 @@ class TestPrompts:
         other = ours.generate(SOURCES.masked_fill(SOURCES == 0, 9), SOURCES != 0, max_new_tokens=6)
         assert torch.equal(other, ours.generate(SOURCES, max_new_tokens=6))
 
-    def test_repetition_does_not_count_padding(self) -> None:
-        ours = writer(0)
-        settings: dict[str, Any] = {"max_new_tokens": 10, "repetition_penalty": 1.5}
+    @pytest.mark.parametrize("setting", [{"repetition_penalty": 1.5}, {"no_repeat_ngram_size": 1}])
+    def test_padding_is_no_repetition(self, setting: Any) -> None:
+        ours, settings = writer(0), {"max_new_tokens": 10, **setting}
         together = ours.generate(PROMPTS.masked_fill(~MASK, 9), MASK, **settings)
         for row, prompt in enumerate(PROMPTS):
             alone = ours.generate(prompt[MASK[row]].unsqueeze(0), **settings)

@@ -13,8 +13,7 @@ import torch
 
 from autograder.box.library import copy_library
 from course_lib.decoding.generation_config import GenerationConfig
-from course_lib.decoding.generation_mixin import GenerationMixin
-from course_lib.models import GPT, GPTConfig, Transformer
+from course_lib.models import GPT, GPTConfig
 
 WITHOUT_DECODING = """
 import torch
@@ -31,11 +30,6 @@ def test_every_setting_says_what_it_means() -> None:
         GPT(GPTConfig(11, 8, 8, 2, 1, 12)).generate(torch.tensor([[4]]), max_new_tokens=2, max_length=3)
 
 
-@pytest.mark.parametrize("model", [GPT, Transformer])
-def test_both_kinds_of_model_have_it(model: type) -> None:
-    assert issubclass(model, GenerationMixin)
-
-
 @pytest.mark.usefixtures("processes")
 def test_where_the_decoding_is_withheld_it_says_so(tmp_path: Path) -> None:
     """As in the sandboxes of lesson 06."""
@@ -50,10 +44,3 @@ def test_where_the_decoding_is_withheld_it_says_so(tmp_path: Path) -> None:
     assert last.startswith(
         "ModuleNotFoundError: generate is not available here: this lesson has you write the decoding"
     )
-
-
-def test_it_names_the_module(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "course_lib.decoding.generation", None)
-    ours = GPT(GPTConfig(11, 8, 8, 2, 1, 12))
-    with pytest.raises(ModuleNotFoundError, match=r"withheld \(course_lib.decoding.generation\)$"):
-        ours.generate(torch.tensor([[4]]), max_new_tokens=2)

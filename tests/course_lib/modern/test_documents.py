@@ -10,27 +10,10 @@ from torch.testing import assert_close
 
 from course_lib.configurations import GPTConfig
 from course_lib.models import GPT
-from course_lib.modern.documents import document_mask, document_positions
 
 DOCUMENTS = torch.tensor([[0, 0, 0, 1, 1, 2, 2, -1, -1], [0, 1, 1, 1, 1, 1, 1, 1, 1], [0] * 9])
 LEARNED = GPTConfig(vocab_size=11, context_length=9, d_model=16, heads=4, layers=2, d_ff=32)
 ROTARY = replace(GPTConfig.llama(11, 16, 4, 2, 32), key_value_heads=2)
-
-
-def test_positions_begin_again_with_each_text() -> None:
-    assert document_positions(DOCUMENTS).tolist() == [
-        [0, 1, 2, 0, 1, 0, 1, 0, 1],
-        [0, 0, 1, 2, 3, 4, 5, 6, 7],
-        [0, 1, 2, 3, 4, 5, 6, 7, 8],
-    ]
-
-
-def test_a_token_attends_to_those_before_it_in_its_text() -> None:
-    mask = document_mask(document_positions(DOCUMENTS))
-    for row, documents in enumerate(DOCUMENTS.tolist()):
-        for query, own in enumerate(documents):
-            for key, other in enumerate(documents):
-                assert mask[row, query, key] == (own == other and key <= query)
 
 
 @pytest.mark.parametrize("config", [LEARNED, ROTARY], ids=["learned", "rotary"])

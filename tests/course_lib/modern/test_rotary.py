@@ -21,7 +21,6 @@ from course_lib.modern.rotary import (
     yarn_frequencies,
     yarn_scale,
 )
-from course_lib.positions import shift_matrix
 
 
 def turned(x: Tensor, positions: Tensor, **how: Any) -> Tensor:
@@ -35,29 +34,6 @@ def test_each_pair_is_a_complex_number_that_turns() -> None:
     angle = positions.unsqueeze(-1) * 10_000.0 ** (-torch.arange(0, 8, 2, dtype=torch.float64) / 8)
     expected = torch.view_as_complex(x.unflatten(-1, (-1, 2))) * torch.polar(torch.ones_like(angle), angle)
     assert_close(turned(x, positions), torch.view_as_real(expected).flatten(-2), atol=1e-5, rtol=1e-5)
-
-
-def test_a_score_depends_on_the_distance_alone() -> None:
-    q, k = torch.randn(2, 1, 1, 1, 8, dtype=torch.float64)
-    scores = [
-        (turned(q, torch.tensor([position + 3])) * turned(k, torch.tensor([position]))).sum()
-        for position in (0, 1, 50, 900)
-    ]
-    for score in scores[1:]:
-        assert_close(score, scores[0], atol=1e-3, rtol=0)
-    assert abs(float(scores[0] - (q * k).sum())) > 1e-2
-
-
-def test_it_is_the_shift_matrix_the_other_way_round() -> None:
-    x = torch.randn(1, 1, 1, 8)
-    assert_close(turned(x, torch.tensor([3])), x @ shift_matrix(3, 8))
-
-
-def test_the_first_token_does_not_turn_and_no_length_changes() -> None:
-    x = torch.randn(1, 2, 6, 8)
-    out = turned(x, torch.arange(6))
-    assert_close(out[:, :, 0], x[:, :, 0])
-    assert_close(out.norm(dim=-1), x.norm(dim=-1))
 
 
 def test_texts_may_have_positions_of_their_own() -> None:

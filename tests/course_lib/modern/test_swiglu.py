@@ -9,13 +9,6 @@ from torch.testing import assert_close
 from course_lib.modern.swiglu import GatedFeedForward
 
 
-def test_the_equation() -> None:
-    network, x = GatedFeedForward(6, 10), torch.randn(2, 3, 6)
-    W_1, V, W_2 = (layer.weight.T for layer in (network.W_1, network.V, network.W_2))
-    gate = x @ W_1
-    assert_close(network(x), (gate * torch.sigmoid(gate) * (x @ V)) @ W_2)
-
-
 def test_another_activation_is_another_of_the_family() -> None:
     network, x = GatedFeedForward(6, 10, F.relu, bias=True), torch.randn(2, 3, 6)
     assert_close(network(x), network.W_2(F.relu(network.W_1(x)) * network.V(x)))
