@@ -17,7 +17,6 @@ from course_lib.text.batches import (
     Windows,
     collate,
     examples,
-    pad,
     translation_data,
 )
 from course_lib.text.texts import SentencePair
@@ -60,10 +59,6 @@ class TestBatch:
     def test_moves_as_a_whole(self) -> None:
         batch = self.BATCH.to("meta")
         assert batch.source.device.type == batch.target.device.type == "meta"
-
-    def test_must_hold_something(self) -> None:
-        with pytest.raises(ValueError, match="at least one sequence"):
-            pad([])
 
 
 class TestLengthBuckets:

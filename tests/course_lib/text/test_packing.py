@@ -98,12 +98,6 @@ class TestPlan:
 
 
 class TestPack:
-    def test_each_goes_where_it_leaves_the_least_room(self) -> None:
-        assert pack(range(5), [6, 5, 4, 3, 2], 10) == [[0, 2], [1, 3, 4]]
-
-    def test_only_the_given_ones_are_packed(self) -> None:
-        assert pack([3, 1], [6, 5, 4, 3, 2], 10) == [[1, 3]]
-
     @pytest.mark.parametrize("length", [10, 17, 64])
     def test_no_row_is_longer_and_every_two_neighbours_are_needed(self, length: int) -> None:
         lengths = torch.randint(1, 11, (200,), generator=generator()).tolist()

@@ -20,21 +20,6 @@ def test_all_that_is_not_allowed_is_refused_by_default() -> None:
     assert SpecialTokens.choose(IDS, "all", "all") == SpecialTokens(IDS, frozenset())
 
 
-def test_an_allowed_token_becomes_its_id() -> None:
-    assert chosen(["<a>"], []).split("x<a><a> y") == ["x", 7, 7, " y"]
-
-
-def test_a_refused_token_is_an_error_that_says_what_to_do() -> None:
-    message = "spells the special token '<a>': add it to allowed_special .* or give disallowed_special=()"
-    with pytest.raises(ValueError, match=message):
-        chosen(["<<"], ["<a>"]).split("x<a>")
-
-
-def test_any_other_is_plain_text() -> None:
-    assert chosen([], []).split("x<a>") == ["x<a>"]
-    assert chosen(["<<"], []).split("x<a>") == ["x<a>"]
-
-
 def test_what_is_refused_goes_before_what_is_allowed() -> None:
     with pytest.raises(ValueError, match="spells the special token '<a>'"):
         chosen(["<a>"], ["<a>"]).split("<a>")
@@ -56,13 +41,6 @@ def test_chunks_cut_anywhere_give_the_parts_of_the_whole(text: str) -> None:
                 else:
                     joined.append(part)
             assert joined == special.split(text)
-
-
-def test_a_refused_token_is_found_across_chunks() -> None:
-    parts = chosen([], ["<a>"]).split_stream(["x <", "a", "> y"])
-    assert next(parts) == "x "
-    with pytest.raises(ValueError, match="spells the special token '<a>'"):
-        next(parts)
 
 
 def test_only_what_may_be_a_token_waits_for_the_next_chunk() -> None:

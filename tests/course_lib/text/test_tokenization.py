@@ -18,11 +18,6 @@ from course_lib.text.tokenization import (
 VOCABULARY = WordVocabulary.from_sentences(["die Katze tanzte", "die Katze sah die Maus"])
 
 
-def test_the_special_words_come_first() -> None:
-    assert VOCABULARY.words[:4] == ("<pad>", "<s>", "<e>", "<unk>")
-    assert (PADDING_ID, START_ID, END_ID, UNKNOWN_ID) == (0, 1, 2, 3)
-
-
 def test_then_the_most_frequent_and_equals_in_alphabetical_order() -> None:
     assert VOCABULARY.words[4:] == ("die", "Katze", "Maus", "sah", "tanzte")
     assert len(VOCABULARY) == 9
