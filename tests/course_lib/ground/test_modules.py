@@ -8,15 +8,6 @@ from torch import nn
 from course_lib.ground.modules import evaluating
 
 
-def test_dropout_is_off_within_and_what_was_frozen_stays_so() -> None:
-    model = nn.Sequential(nn.Dropout(), nn.Sequential(nn.Dropout(), nn.Linear(2, 2))).train()
-    model[1].eval()
-    before = [module.training for module in model.modules()]
-    with evaluating(model):
-        assert not any(module.training for module in model.modules())
-    assert [module.training for module in model.modules()] == before == [True, True, False, False, False]
-
-
 def test_a_frozen_whole_may_have_parts_that_train() -> None:
     model = nn.Sequential(nn.Dropout(), nn.Linear(2, 2)).eval()
     model[0].train()

@@ -10,11 +10,8 @@ from torch import Tensor, nn
 
 from course_lib.blocks import Activation
 from course_lib.published.hub import PublishedModel
-from course_lib.published.marian import FIRST, LAST
 from course_lib.published.plans import (
-    SAME,
     TURNED,
-    Conversion,
     Source,
     activation_name,
     load_weights,
@@ -33,18 +30,6 @@ def published(**tensors: Tensor) -> PublishedModel:
 
 class TestLoading:
     PLAN = weights_and_bias("0", "dense")
-
-    def test_copies_every_tensor(self) -> None:
-        model = nn.Sequential(nn.Linear(3, 2))
-        load_weights(model, PublishedModel("toy", {}, WEIGHTS), self.PLAN)
-        assert torch.equal(model[0].weight, WEIGHTS["dense.weight"])
-        assert torch.equal(model[0].bias, WEIGHTS["dense.bias"])
-
-    def test_changes_each_part_and_puts_them_below_each_other(self) -> None:
-        model = nn.Linear(3, 4, bias=False)
-        parts = published(a=torch.ones(3, 2), b=2 * torch.ones(3, 2, dtype=torch.bfloat16))
-        load_weights(model, parts, {"weight": Source(("a", "b"), TURNED)})
-        assert model.weight.tolist() == [[1.0] * 3] * 2 + [[2.0] * 3] * 2
 
     def test_what_was_tied_stays_tied_and_learns(self) -> None:
         with torch.device("meta"):
@@ -117,26 +102,6 @@ class TestLoading:
 
 
 class TestSaving:
-    @pytest.mark.parametrize("conversion", [SAME, TURNED, LAST, FIRST], ids=["same", "turned", "last", "first"])
-    def test_every_conversion_is_undone(self, conversion: Conversion) -> None:
-        theirs = torch.randn(6, 4, generator=torch.Generator().manual_seed(0))
-        assert torch.equal(conversion.theirs(conversion.ours(theirs)), theirs)
-        assert torch.equal(conversion.ours(conversion.theirs(theirs)), theirs)
-
-    def test_the_halves_of_d_model_alternate(self) -> None:
-        halves = torch.tensor([[1, 2, 3, 10, 20, 30]])
-        assert LAST.ours(halves).tolist() == [[1, 10, 2, 20, 3, 30]]
-        assert FIRST.ours(halves.T).tolist() == [[1], [10], [2], [20], [3], [30]]
-
-    def test_what_was_loaded_is_saved_under_the_published_names(self) -> None:
-        tensors = {"a": torch.ones(3, 2), "b": 2 * torch.ones(3, 2), "c": torch.tensor([1.0, 2.0, 3.0, 4.0])}
-        plan = {"weight": Source(("a", "b"), TURNED), "bias": Source(("c",))}
-        model = nn.Linear(3, 4)
-        load_weights(model, PublishedModel("toy", {}, tensors), plan)
-        saved = published_tensors(model, plan)
-        assert saved.keys() == tensors.keys()
-        assert all(torch.equal(saved[name], tensor) for name, tensor in tensors.items())
-
     def test_what_is_tied_is_saved_once(self) -> None:
         model = nn.Sequential(nn.Linear(3, 3, bias=False), nn.Linear(3, 3, bias=False))
         both = {"0.weight": Source(("a",)), "1.weight": Source(("a",))}
