@@ -17,7 +17,7 @@ from nltk.translate.meteor_score import meteor_score
 from rouge_score.rouge_scorer import RougeScorer
 
 from course_lib.evaluation import metrics
-from course_lib.evaluation.metrics import METRICS, Texts, bleu, evaluate_texts
+from course_lib.evaluation.metrics import METRICS, bleu, evaluate_texts
 from course_lib.evaluation.thesaurus import Thesaurus
 
 HYPOTHESES = ["the cat danced happily on the old table", "my dog slept", "a bird sings in the tree"]
@@ -31,14 +31,6 @@ def test_a_perfect_answer_is_perfect(name: str) -> None:
     tolerance = 1.0  # METEOR counts one chunk against even a perfect answer
     assert score.corpus == pytest.approx(best, abs=tolerance)
     assert score.sentences == pytest.approx([best] * 3, abs=tolerance)
-
-
-@pytest.mark.parametrize("name", METRICS)
-def test_a_wrong_answer_is_worse_than_a_better_one(name: str) -> None:
-    (score,) = evaluate_texts([HYPOTHESES[0], "quite unlike zebra", ""], REFERENCES, [name]).scores
-    better, wrong, nothing = (-value if score.lower_is_better else value for value in score.sentences)
-    assert better > wrong
-    assert better > nothing
 
 
 class TestEqualToTheLibraries:
@@ -206,6 +198,3 @@ class TestBadInput:
     def test_an_error_rate_takes_one_reference(self) -> None:
         with pytest.raises(ValueError, match="WER takes one reference for each hypothesis; hypothesis 1 has 2"):
             evaluate_texts(["a", "b"], [["a"], ["b", "c"]], ["wer"])
-
-    def test_texts_are_pairs(self) -> None:
-        assert Texts.paired(["a"], ["b"]) == Texts(("a",), (("b",),))
