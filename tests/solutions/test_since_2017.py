@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 
 import pytest
@@ -87,15 +86,3 @@ class TestWhatSmallModelsLearn:
         assert cats["all weights"] < cats["LoRA, rank 4"] < cats["LoRA, rank 1"] < cats["before"]
         assert handbook["all weights"] > handbook["LoRA, rank 4"] > handbook["before"]
         assert handbook["all weights"] > numbers(r"knows nothing: ([\d.]+)", output)[0]
-
-
-def test_what_the_prose_says_of_caches_and_sizes() -> None:
-    assert 2 * 32 * 32 * 128 * 8192 * 2 == 4 * 2**30
-    assert 2 * 32 * 8 * 128 * 8192 * 2 == 2**30
-    assert pytest.approx(67e6, rel=0.01) == 8192 * 8192
-    assert 8 * (4096 + 4096) == 65_536
-    assert pytest.approx(16.8e6, rel=0.01) == 4096 * 4096
-    assert pytest.approx(13e9, rel=0.05) == 2 * 6_738_415_616
-    assert pytest.approx(0.05, abs=0.005) == 1 - (1 - 0.003 * 0.1) ** 160
-    assert pytest.approx(171, abs=0.5) == 2 / 3 * 4 * 64
-    assert math.isclose(128_256 * 2048 / 1_235_814_400, 0.21, abs_tol=0.01)

@@ -72,15 +72,6 @@ def test_a_cell_without_its_imports_says_which(shell: InteractiveShell, cell: st
     assert f"add `{line}`" in verdict.note
 
 
-def test_the_answer_is_looked_up_in_the_notebook(shell: InteractiveShell) -> None:
-    assert verdict_after(shell, "def double(x):\n    return x * 2").passed
-
-
-def test_a_missing_answer_is_never_defined(shell: InteractiveShell) -> None:
-    verdict = check("sample.double")
-    assert verdict.outcome is Outcome.NEVER_DEFINED
-
-
 RIGHT = "def double(x):\n    return x + x"
 
 
@@ -196,11 +187,6 @@ def test_an_answer_may_be_passed_in() -> None:
     verdict = check("attention.scores", lambda q, k: q @ k.transpose(-2, -1), hidden=True)
     assert verdict.passed
     assert any(result.hidden for result in verdict.cases)
-
-
-def test_an_unknown_exercise_names_the_near_ones(capsys: pytest.CaptureFixture[str]) -> None:
-    assert check("attention.score") is None
-    assert "did you mean attention.scores" in " ".join(capsys.readouterr().out.split())
 
 
 def test_an_endless_loop_is_stopped_and_told(shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch) -> None:

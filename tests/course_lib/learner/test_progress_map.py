@@ -120,13 +120,6 @@ def test_the_page_links_the_notebooks_that_are_there(kept: ProgressFile, monkeyp
     assert len(page("progress")) == len(exercises.LESSONS)
 
 
-def test_where_nothing_can_be_kept_the_map_says_so(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    kept = ProgressFile(tmp_path / "file" / "progress.jsonl")
-    kept.note_check(ATTENTION[0].id, 2, True)
-    assert "KATZE_WORK" in progress_map(kept=kept).text()
-
-
 def test_lessons_are_called_what_their_headings_say() -> None:
     for lesson in exercises.LESSONS:
         source = (ROOT / "solutions" / lesson / f"{lesson}.py").read_text(encoding="utf-8")

@@ -16,11 +16,6 @@ def test_the_table_is_what_the_exercises_say() -> None:
     }
 
 
-def test_an_exercise_that_there_is_not() -> None:
-    with pytest.raises(LookupError, match=r"no exercise 'attention\.score'"):
-        reference("attention.score")
-
-
 def test_what_a_lesson_withholds_is_not_handed_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "course_lib.attention", None)
     with pytest.raises(LookupError, match="asks you to write"):

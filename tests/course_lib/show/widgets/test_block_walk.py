@@ -17,12 +17,6 @@ def test_the_lines_learn_as_much_as_torch_s_block(lines: Sequence[Line]) -> None
     assert sum(map(learned, lines)) == sum(parameter.numel() for parameter in block.parameters())
 
 
-def test_both_orders_have_the_same_steps() -> None:
-    assert len(POST_NORM) == len(PRE_NORM)
-    assert SIZES["d_model"] == SIZES["heads"] * SIZES["d_head"]
-    assert SIZES["d_ff"] == 4 * SIZES["d_model"]
-
-
 def test_every_shape_is_of_known_sizes(put_on_the_page) -> None:
     widget = put_on_the_page(block_walk)
     for order in widget.data["orders"]:

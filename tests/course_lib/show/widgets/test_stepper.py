@@ -85,13 +85,6 @@ def test_given_cells_use_nothing() -> None:
             assert step.arithmetic == f"{matrix}[{row},{column}] = {value((matrix, row, column)):g}"
 
 
-def test_there_is_no_cell_outside() -> None:
-    with pytest.raises(KeyError):
-        stepper.step("softmax", 0, 0)
-    with pytest.raises(IndexError):
-        stepper.step("alpha", 2, 0)
-
-
 def test_the_page_holds_every_number_and_all_the_arithmetic() -> None:
     shown = attention_stepper()
     page = html.unescape(shown.still)
