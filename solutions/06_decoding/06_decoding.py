@@ -160,9 +160,9 @@ class Translator(nn.Module):
 # Now we train two translators. The first one stops after a third of the steps: this **beginner** is useful when we need
 # a model that is often unsure.
 #
-# **Guess first:** what is the loss of each at its last step? A uniform guess over all German tokens costs a little over
-# 5 nats. Training uses label smoothing of 0.1, as in lesson 05, so even a perfect model has a loss above 0: here about
-# 0.8. The training cell tells you how close you were.
+# **Guess first:** what is each translator's loss at its last step? A uniform guess over all German tokens costs a
+# little over 5 nats. Training uses label smoothing of 0.1, as in lesson 05, so even a perfect model has a loss above 0:
+# here about 0.8. The training cell tells you how close you were.
 
 # %%
 losses_in_the_end = {"beginner": None, "trained": None}  # in nats
@@ -918,7 +918,7 @@ print(" ".join(WORDS[token] for token in torch.multinomial(following, 20, replac
 
 # %% [markdown]
 # The trouble is in the **tail**. *verdampfte* has one chance in two hundred. A real vocabulary has tens of thousands of
-# such tokens: each is nearly impossible, but together they are not. In a text of hundreds of tokens one of them will
+# such tokens: each is nearly impossible, but together they are not. In a text of hundreds of tokens, one of them will
 # come up, and the model has to continue from there. Here are three remedies; most programs combine them.
 #
 # ### 7.1 Temperature
