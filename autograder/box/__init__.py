@@ -1,9 +1,10 @@
-"""The sandbox: student code runs in a process of its own, confined; only plain data crosses.
+"""The sandbox: student code runs in a confined process of its own, and only plain data crosses.
 
-Read it in this order. What crosses: `protocol.py`. What a sandbox may not do: `levels.py`, and below it
-`landlock.py`, `grants.py`, `seccomp.py`, `system_calls.py`; what surrounds it: `enclosure.py`, `bubblewrap.py`,
-`container.py`; whether that holds here: `selftest.py`, `attempts.py`, and whether lessons work in it: `trial.py`,
-`recorded.py`. What is in a sandbox: `library.py`, `recorder.py`, `shell.py`,
-`child.py`. Where it comes from, who asks, and how it ends: `server.py`, `client.py`, `handles.py`, `box.py`,
-`processes.py`, `clocks.py`, `disk.py`, `endings.py`.
+Read it in this order. The data that crosses: `protocol.py`. Confinement: `levels.py`, then `landlock.py`, `grants.py`,
+`seccomp.py`, `system_calls.py`; around it `enclosure.py`, `bubblewrap.py`, `container.py`; checks that it holds on this
+machine: `selftest.py`, `attempts.py`; checks that lessons still work in it: `trial.py`, `recorded.py`. The contents of
+    a
+sandbox: `library.py`, `recorder.py`, `shell.py`, `child.py`. How it starts, is used, and ends: `server.py`,
+    `client.py`,
+`handles.py`, `box.py`, `processes.py`, `clocks.py`, `disk.py`, `endings.py`.
 """

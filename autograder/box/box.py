@@ -1,4 +1,4 @@
-"""A conversation with one sandbox: ask it to run cells and to call answers, and outlive whatever it does."""
+"""Talks to one sandbox: asks it to run cells and call answers, and survives whatever it does."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ from course_lib.judging.exercise import Callback, Case
 from course_lib.judging.observation import ENDINGS, Observation, Outcome, Raised
 
 START_SECONDS = 60.0
-"""Until a fresh process has imported everything."""
+"""Time limit for a fresh process to import everything."""
 
 WATCH_SECONDS = 0.1
-"""Between two looks at what a sandbox leaves on disk, and at its threads."""
+"""Seconds between two checks of a sandbox's files and threads."""
 
 _EXIT_SECONDS = 0.1  # between two looks at a process that has closed its connection
 _EXIT_LOOKS = 5, 100  # for one that sleeps, and for one that computes: ending takes time as well, on a busy machine
@@ -92,12 +92,12 @@ class Box:
 
     @property
     def process(self) -> int:
-        """The number of its process, to look at it from outside."""
+        """Its process id, for looking at it from outside."""
         return self._handle.process
 
     @property
     def share(self) -> float:
-        """How many seconds of its submission's time it has used up: by computing or by waiting, whichever is more."""
+        """Return how many seconds of the submission's time it has used: computing or waiting, whichever is more."""
         if not self._closed:
             with contextlib.suppress(BoxUnavailable):
                 self._watch.refresh()
@@ -105,19 +105,19 @@ class Box:
 
     @property
     def starved(self) -> bool:
-        """Whether it was stopped for taking too long while the machine was busy with something else."""
+        """Whether it hit a time limit while the machine was busy with something else."""
         return self._lost is not None and self._lost.starved
 
     def run_cell(self, source: str, allowed: Allowance = NO_ALLOWANCE, is_test: bool = False) -> CellResult:
         """Run a cell as a notebook would.
 
-        A sealed sandbox returns no outputs, and of an exception only a built-in name.
+        A sealed sandbox returns no outputs, and an exception only as a built-in name.
 
         Args:
             source: the cell's code.
-            allowed: what it may use instead of the sandbox's limits.
-            is_test: run it so that what the cells before it have done to IPython decides nothing; then `source` is
-                plain Python, without magics.
+            allowed: its own limits, which replace the sandbox's.
+            is_test: run it so that earlier cells' changes to IPython cannot affect it; `source` must then be plain
+                Python without magics.
 
         Raises:
             BoxLost: the sandbox is gone.
@@ -136,12 +136,12 @@ class Box:
         return dataclasses.replace(result, outputs=outputs, seconds=min(result.seconds, seconds))
 
     def changes(self) -> list[str]:
-        """What the cells have changed of Python and torch themselves, in words (see `pristine.py`).
+        """Return what the cells have changed in Python and torch themselves, in words (see `pristine.py`).
 
         Raises:
             BoxLost: the sandbox is gone.
             BoxUnavailable: the fork server is gone, and the sandbox with it.
-            ValueError: the sandbox is sealed; what it says could reveal hidden inputs.
+            ValueError: the sandbox is sealed, so its reply could reveal hidden inputs.
         """
         if self._sealed:
             raise ValueError("a sealed sandbox is not asked what was changed")
@@ -159,20 +159,20 @@ class Box:
         allowed: Allowance = NO_ALLOWANCE,
         forbidden: Sequence[str] = (),
     ) -> Iterator[Observation]:
-        """Call what the cells have defined as `name` on one case after another; what it prints is dropped.
+        """Call the cells' `name` on one case after another, and drop what it prints.
 
-        All are one request: what a call costs is mostly waking up for it. Ends with the first observation that is one
-        of `ENDINGS`. Consume it to its end.
+        All cases go in one request, because most of the cost of a call is waking up for it. Stops after the first
+        observation that is one of `ENDINGS`. Consume the iterator to its end.
 
         Args:
             name: of a function or class.
-            cases: what to call it with.
-            hidden: the inputs are secret, so that cells run later show nothing.
-            allowed: what it may use instead of the sandbox's limits.
-            forbidden: names of torch's functions that break a rule when it calls them.
+            cases: the cases to call it on.
+            hidden: whether the inputs are secret; cells that run later then show nothing.
+            allowed: its own limits, which replace the sandbox's.
+            forbidden: names of torch functions that it must not call.
 
         Raises:
-            BoxLost: the sandbox is gone; the observations before came through.
+            BoxLost: the sandbox is gone; earlier observations have arrived.
             BoxUnavailable: the fork server is gone, and the sandbox with it.
         """
         self._sealed = self._sealed or hidden
@@ -196,9 +196,7 @@ class Box:
             self._end()
 
     def _ask(self, header: dict[str, Json], limit: str, allowed: Allowance, more: bytes = b"") -> str:
-        """Send a request, for which the sandbox has as many seconds as this limit says, and more that it needs; its
-        id.
-        """
+        """Send a request with the time limit that applies, and any frames that follow it; return its id."""
         if self._lost is not None:
             raise self._lost
         if self._closed:
@@ -213,14 +211,14 @@ class Box:
         return request
 
     def _answered_calls(self, request: str, callbacks: Sequence[Callback], passed_in: range) -> Frame:
-        """Answer the calls of callbacks, as long as the sandbox asks, and wait for the answer to the request.
+        """Answer callbacks as long as the sandbox asks, and wait for the reply to the request.
 
-        All of it gets the time of one call. A sandbox that keeps calling after it was refused is ended.
+        All of that shares the time limit of one call. A sandbox that keeps calling after a refusal is ended.
 
         Args:
             request: the request's id.
-            callbacks: all that were sent.
-            passed_in: the numbers of those that belong to this request.
+            callbacks: all callbacks that were sent.
+            passed_in: the numbers of those in this request.
         """
         clock = Clock.of(self._now, "call_seconds")
         kinds = ("observation", "call") if passed_in else ("observation",)
@@ -252,7 +250,7 @@ class Box:
             self._called_seconds += calls.close()
 
     def _reading(self) -> Reading | None:
-        """What the sandbox has computed, and what was computed for it in callbacks."""
+        """Return what the sandbox has computed, including callbacks on its behalf."""
         box, called = self._handle.look(), self._calls.look() if self._calls is not None else None
         if box is None:
             return None
@@ -262,7 +260,7 @@ class Box:
         return Reading(computed + called.computed, box.doing if called.doing is Doing.WAITS else called.doing)
 
     def _answer(self, request: str, clock: Clock, *kinds: str) -> Frame:
-        """What the sandbox says to a request, in a frame of one of these kinds."""
+        """Receive the reply to a request, a frame of one of these kinds."""
         frame = self._receive(clock)
         kind = frame.header.get("kind")
         if kind == "failed":
@@ -275,7 +273,7 @@ class Box:
 
     @contextlib.contextmanager
     def _protocol(self) -> Iterator[None]:
-        """End a sandbox that says what the protocol does not allow."""
+        """End a sandbox that violates the protocol."""
         try:
             yield
         except ProtocolError as error:
@@ -295,7 +293,7 @@ class Box:
                 self._lose_connection()
 
     def _check_silence(self) -> None:
-        """A sandbox has nothing to say before it has heard the whole question."""
+        """End a sandbox that speaks before it has received the whole request."""
         try:
             unasked = self._wire.recv(1)
         except OSError:
@@ -325,7 +323,7 @@ class Box:
             return reader.frame()
 
     def _wait(self, source: socket.socket | CallbackProcess, events: int, clock: Clock) -> int:
-        """Wait until something is ready, and look after the clocks and the disk meanwhile, however busy the wire is."""
+        """Wait until something is ready, and keep checking the clocks and the disk, however busy the wire is."""
         poll = select.poll()
         poll.register(source, events)
         while True:
@@ -345,7 +343,7 @@ class Box:
                 return ready[0][1]
 
     def _look(self) -> None:
-        """Hold the sandbox to its limits on what it leaves on disk and on threads."""
+        """Enforce the sandbox's limits on disk space and threads."""
         try:
             used, files = contents(self._folder, self._limits.files)
         except OSError:
@@ -362,7 +360,9 @@ class Box:
             self._lose(Outcome.DIED, f"it started more than {self._limits.threads} threads", "threads")
 
     def _held(self) -> int:
-        """Bytes on disk of removed files that the sandbox still has; of those it only maps, the most they may be."""
+        """Return the bytes on disk of removed files that the sandbox still holds; for files it only maps, an upper
+        bound.
+        """
         files = held(self._handle.process)
         self._looks += 1
         if self._looks >= _LOOKS_WITHOUT_MAPS:
@@ -370,7 +370,7 @@ class Box:
         return sum(files.values())
 
     def _lose_connection(self) -> NoReturn:
-        """The other end is gone: find out why."""
+        """Handle a lost connection: find out why the sandbox is gone."""
         ended = self._ends()
         self._watch.refresh()
         status = self._end()
@@ -379,7 +379,7 @@ class Box:
         self._lose(Outcome.DIED, "it closed its connection")
 
     def _ends(self) -> bool:
-        """Whether the process ends by itself, now that its connection has."""
+        """Return whether the process ends by itself, now that its connection is closed."""
         least, most = _EXIT_LOOKS
         before = self._watch.total.computed
         for number in range(most):
@@ -394,7 +394,7 @@ class Box:
         return False
 
     def _end(self) -> int:
-        """End the process, once; its wait status."""
+        """End the process, once; return its wait status."""
         if self._closed:
             return 0
         self._closed = True
@@ -408,14 +408,14 @@ class Box:
     def _lose(
         self, outcome: Outcome, reason: str, setting: str = "", spent: Spent | None = None, out_of_time: bool = False
     ) -> NoReturn:
-        """End the sandbox, and tell why.
+        """End the sandbox, and say why.
 
         Args:
-            outcome: how its answer ends.
+            outcome: the outcome of its answer.
             reason: a clause.
-            setting: the limit that it ran into.
-            spent: if it is a limit on time, how much of it the sandbox has used.
-            out_of_time: whether it was that of the submission.
+            setting: the limit that it hit.
+            spent: for a time limit, how much of it the sandbox used.
+            out_of_time: whether the whole submission is out of time.
         """
         self.close()
         if self._sealed:
@@ -428,12 +428,12 @@ class Box:
 
 @dataclasses.dataclass(frozen=True)
 class _Given:
-    """Cases as a sandbox is given them.
+    """Cases in the form that a sandbox gets.
 
     Attributes:
-        data: as a frame.
-        callbacks: all that they pass in.
-        passed_in: the numbers of those that each case passes in.
+        data: the frame.
+        callbacks: all callbacks that they pass in.
+        passed_in: the numbers of the callbacks in each case.
     """
 
     data: bytes
@@ -454,7 +454,7 @@ def _given(cases: tuple[Case, ...], limit: int) -> _Given:
 
 
 def _shown(outputs: list[dict[str, Json]], limit: int) -> list[dict[str, Json]]:
-    """The outputs of a cell, or a notice where they show more than a sandbox would let them."""
+    """Return the outputs of a cell, or a notice if they exceed what a sandbox should let through."""
     if sum(map(output_bytes, outputs)) <= limit + MAX_ERROR_BYTES:
         return outputs
     notice = f"[katze] This cell's output was left out: it shows more than {size(limit)}.\n"
@@ -462,7 +462,7 @@ def _shown(outputs: list[dict[str, Json]], limit: int) -> list[dict[str, Json]]:
 
 
 def _bare(raised: Raised | None) -> Raised | None:
-    """An exception without anything that could carry a secret."""
+    """Return an exception without anything that could carry a secret."""
     if raised is None:
         return None
     known = getattr(builtins, raised.type_name, None)

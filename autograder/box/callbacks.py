@@ -1,8 +1,8 @@
-"""Calls the functions that a case passes in, for a sandbox, in a process of their own.
+"""Calls the functions that a case passes in on behalf of a sandbox, in a separate process.
 
-What they are given comes from an answer, and may cost any time and any memory. So a fork of the grader, which has the
-functions already, calls them: its processor time counts as the sandbox's own, its memory is limited like the sandbox's,
-and it can be ended.
+Their arguments come from an answer, and may take any amount of time and memory. So a fork of the grader, which already
+has the functions, calls them: its processor time counts as the sandbox's, its memory is limited like the sandbox's, and
+it can be killed.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from course_lib.judging.observation import Raised
 class CallbackProcess:
     """Calls functions, one at a time, until it is closed.
 
-    Where a fork is unsafe (macOS) it is a thread of this process: the calls are bounded in their number and size alone.
+    Where forking is unsafe (macOS), it is a thread of this process, and only the number and size of calls are limited.
 
     Args:
-        callbacks: the functions, by their numbers in a request.
-        limits: what the sandbox may use.
+        callbacks: the functions, by number in a request.
+        limits: the sandbox's limits.
     """
 
     def __init__(self, callbacks: Sequence[Callback], limits: Limits) -> None:
@@ -53,16 +53,16 @@ class CallbackProcess:
         theirs.close()
 
     def ask(self, request: str, number: int, call: Frame) -> None:
-        """Have a function called, for the `number`-th time in this request, as the frame of a sandbox asks."""
+        """Ask for the `number`-th call in this request, with a sandbox's frame."""
         header = {"id": request, "number": number, "call": call.header["call"]}
         self._connection.send_bytes(encode_frame(Frame(header, call.tensors), self._frame_bytes))
 
     def fileno(self) -> int:
-        """Of what can be read once the answer is there, or never will be."""
+        """Return a descriptor that becomes readable once the reply is there, or never will be."""
         return self._connection.fileno()
 
     def answer(self) -> bytes:
-        """The frame for the sandbox: what the function returned or raised.
+        """Return the reply for the sandbox: what the function returned or raised.
 
         Raises:
             EOFError: the process has ended.
@@ -71,11 +71,11 @@ class CallbackProcess:
         return self._connection.recv_bytes()
 
     def look(self) -> Reading | None:
-        """What the process has computed, and what it does; None where that is unknown."""
+        """Return what the process has computed, and what it is doing; None if unknown."""
         return processes.read(self._process, alone=True) if self._process else None
 
     def close(self) -> float:
-        """End the process; its seconds of processor time."""
+        """End the process; return its seconds of processor time."""
         self._connection.close()
         if not self._process:
             return 0.0
@@ -86,7 +86,7 @@ class CallbackProcess:
 
 
 def _live(connection: Connection, callbacks: Sequence[Callback], limits: Limits) -> NoReturn:
-    """The whole life of the process. It is a copy of the grader, of which it needs nothing but the functions."""
+    """Run the process: a copy of the grader that only needs the functions."""
     try:
         processes.end_with_parent()
         most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -108,7 +108,7 @@ def _serve(connection: Connection, callbacks: Sequence[Callback], limit: int) ->
 
 
 def _called(callbacks: Sequence[Callback], asked: Frame, limit: int) -> bytes:
-    """The answer to a call: what the function returns, or the exception that it raises."""
+    """Return the reply to a call: what the function returns, or the exception that it raises."""
     answer: dict[str, Json] = {"id": asked.header["id"], "value": None, "raised": None}
     encoder = Encoder()
     try:

@@ -1,8 +1,8 @@
-"""Keeps a sandbox's clocks: what it has spent, and when that is enough.
+"""Keeps a sandbox's clocks: how much time it has spent, and when that is too much.
 
-Three things are kept apart, so that a verdict is about the answer and not about the machine: what a sandbox has
-computed, how long it has waited by its own doing (asleep, for a lock), and how long it was awaited. Whatever the third
-has beyond the other two is time in which the sandbox could not compute: the machine was busy.
+Verdicts must depend on the answer and not on the machine. So three times are kept apart: processor time, time in which
+the sandbox waited by its own choice (asleep, or for a lock), and time in which the grader waited for it. If the third
+exceeds the sum of the others, the sandbox could not compute because the machine was busy.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from autograder.limits import Limits
 
 @dataclass(frozen=True)
 class Spent:
-    """Seconds of a sandbox, from some moment on.
+    """Seconds that a sandbox has spent since some moment.
 
     Attributes:
-        computed: processor time, threads and processes summed.
-        waited: in which it did not compute, and nothing kept it from computing.
-        passed: by the wall clock, while it was awaited.
+        computed: processor time of all threads and processes.
+        waited: time in which it did not compute, although nothing kept it from computing.
+        passed: wall-clock time in which the grader waited for it.
     """
 
     computed: float = 0.0
@@ -35,7 +35,7 @@ class Spent:
 
     @property
     def starved(self) -> bool:
-        """Whether the sandbox was kept from computing for most of the time."""
+        """Return whether the machine kept the sandbox from computing for most of the time."""
         return 2 * (self.computed + self.waited) < self.passed
 
 
@@ -44,10 +44,10 @@ class Clock:
     """When to give up waiting.
 
     Attributes:
-        seconds: how long a sandbox may compute; and how long it may wait, without computing.
-        wall: how long it is awaited at most, however busy the machine is.
-        setting: the limit that gives the seconds.
-        wall_setting: the limit that the wall-clock time follows from.
+        seconds: how long a sandbox may compute, and how long it may wait without computing.
+        wall: the longest to wait for it, however busy the machine is.
+        setting: the limit that sets `seconds`.
+        wall_setting: the limit that sets `wall`.
         out_of_time: whether it ends the whole submission.
     """
 
@@ -59,23 +59,23 @@ class Clock:
 
     @classmethod
     def of(cls, limits: Limits, setting: str) -> Clock:
-        """The clock of one of the limits."""
+        """Return the clock for one of the limits."""
         seconds = getattr(limits, setting)
         wall = limits.wall(seconds)
         wall_setting = "wall_seconds" if wall == limits.wall_seconds else "wall_factor"
         return cls(seconds, wall, setting, wall_setting, setting == "submission_seconds")
 
     def with_left(self, seconds: float) -> Clock:
-        """The same, with this many of its seconds left, and the time on the wall in proportion."""
+        """Return the same clock with this many seconds left, and the wall-clock time in proportion."""
         return replace(self, seconds=seconds, wall=self.wall * seconds / self.seconds)
 
     def exceeded(self, spent: Spent, silent: bool) -> tuple[str, str] | None:
-        """What was exceeded, in words, and the limit that this is; None where nothing was.
+        """Return what was exceeded, in words, and the limit's name; None if nothing was.
 
         Args:
-            spent: since the clock was started.
-            silent: whether the sandbox says nothing at this moment. An answer that is there is taken, however late it
-                is read: what it has cost the sandbox is known.
+            spent: time spent since the clock was started.
+            silent: whether the sandbox has sent nothing. A reply that has arrived counts, however late it is read:
+                its cost to the sandbox is known.
         """
         said, setting = "", self.setting
         if spent.computed > self.seconds:
@@ -89,16 +89,16 @@ class Clock:
         return (said, setting) if said else None
 
     def share(self, spent: Spent) -> float:
-        """How many of its seconds are used up."""
+        """Return how many of its seconds are used up."""
         return max(spent.computed, spent.waited, spent.passed * self.seconds / self.wall)
 
 
 class Stopwatch:
-    """Counts what a sandbox spends. It looks a few times a second, as long as the sandbox is awaited, so that nothing
-    is measured of a call that takes milliseconds: the last request counts from the first look after it.
+    """Counts what a sandbox spends, by looking a few times a second while waiting for it. A call that takes
+    milliseconds costs no look: the last request counts from the first look after it.
 
     Args:
-        look: reads what the sandbox's processes have computed; None where that cannot be read.
+        look: reads what the sandbox's processes have computed; returns None if that cannot be read.
         every: seconds between two looks.
     """
 
@@ -117,26 +117,26 @@ class Stopwatch:
 
     @property
     def total(self) -> Spent:
-        """Since the sandbox was opened."""
+        """Return the time spent since the sandbox was opened."""
         return Spent(self._computed, self._waited, self._passed)
 
     @property
     def lap(self) -> Spent:
-        """Since the sandbox last got a request."""
+        """Return the time spent since the last request."""
         return Spent() if self._begun is None else self.total - self._begun
 
     @property
     def rest(self) -> float:
-        """Seconds until the next look."""
+        """Return the seconds until the next look."""
         return max(self._next - time.monotonic(), 0.0)
 
     def begin(self) -> None:
-        """Begin to count: the sandbox gets a request."""
+        """Start counting, because the sandbox gets a request."""
         self._begun = None
 
     @contextmanager
     def awaiting(self) -> Iterator[None]:
-        """The sandbox is awaited while this lasts."""
+        """Count the duration of the block as waiting for the sandbox."""
         begin = time.monotonic()
         try:
             yield
@@ -144,10 +144,10 @@ class Stopwatch:
             self._passed += time.monotonic() - begin
 
     def look(self, is_silent: Callable[[], bool]) -> bool:
-        """See what the sandbox does; whether it is silent, asked after that.
+        """Look at what the sandbox is doing; return whether it is silent, which is asked afterwards.
 
-        A sandbox that was seen asleep, and had said nothing yet, has waited since the last look, less what it
-        computed. If this process itself came late to look, it knows nothing of the time before.
+        A sandbox that is asleep and silent has been waiting since the last look, minus what it computed. If this
+        process itself was late to look, it assumes nothing about the time before.
         """
         before = self._computed
         self.refresh()
@@ -162,7 +162,7 @@ class Stopwatch:
         return silent
 
     def refresh(self) -> None:
-        """Take note of what was computed until now."""
+        """Update the processor time."""
         reading = self._look()
         if reading is None:
             self.doing = None

@@ -1,4 +1,4 @@
-"""Looks at what a sandbox has on disk, from outside: the files in its folder, and removed ones that it still holds."""
+"""Checks what a sandbox has on disk, from outside: the files in its folder, and removed files that it still holds."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _ANONYMOUS = b"/dev/zero"  # what shared memory without a file is called
 
 
 SETTLED_SECONDS = 60.0
-"""A folder that is younger may still be about to be locked."""
+"""A folder younger than this may not be locked yet."""
 
 
 def made_and_locked(prefix: str) -> tuple[Path, int]:
-    """A new temporary folder, and a descriptor that locks it for as long as this process and its forks live.
+    """Create a temporary folder; return it and a descriptor that locks it while this process and its forks live.
 
-    Folders of the same prefix and owner that no process locks any more, since theirs was killed, are removed.
+    Folders of the same prefix and owner that no process locks any more, because theirs was killed, are removed.
     """
     for left in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
         with contextlib.suppress(OSError):
@@ -45,12 +45,12 @@ def made_and_locked(prefix: str) -> tuple[Path, int]:
 
 
 def contents(folder: Path, most: int) -> tuple[int, int]:
-    """The bytes on disk and the number of all files in a folder, counted up to `most` files or a few more.
+    """Return the bytes on disk and the number of all files in a folder, counting up to about `most` files.
 
-    It is walked by descriptors: no path is too long, and none leads elsewhere.
+    The folder is walked by descriptors, so no path is too long, and none leads elsewhere.
 
     Raises:
-        OSError: it cannot be walked: a folder in it may not be read, or lies too deep.
+        OSError: it cannot be walked: a folder in it is unreadable or too deep.
     """
     used, files = 0, 0
     folders: list[tuple[int, list[str]]] = []  # the way down: a descriptor, and the names that are left to visit
@@ -87,7 +87,7 @@ def contents(folder: Path, most: int) -> tuple[int, int]:
 
 
 def held(process: int) -> dict[int, int]:
-    """The removed files that a process has open: their bytes on disk, by inode. None where it may not be read."""
+    """Return the bytes on disk of removed files that a process has open, by inode. None if that cannot be read."""
     found: dict[int, int] = {}
     with contextlib.suppress(OSError), os.scandir(f"/proc/{process}/fd") as entries:
         for entry in entries:
@@ -99,9 +99,9 @@ def held(process: int) -> dict[int, int]:
 
 
 def mapped(process: int) -> set[int]:
-    """The inodes of removed files that a process has in memory, open or not. None where it may not be read.
+    """Return the inodes of removed files that a process has mapped, open or not. None if that cannot be read.
 
-    Only the administrator can see how large they are; a process needs one page to keep a file of any size.
+    Only root can see their sizes; mapping a single page keeps a file of any size.
     """
     try:
         with open(f"/proc/{process}/maps", "rb") as file:
@@ -114,7 +114,7 @@ def mapped(process: int) -> set[int]:
 
 
 def remove(folder: Path) -> None:
-    """Remove a folder, whatever a student has made of it."""
+    """Remove a folder, whatever a student has done to it."""
     try:
         shutil.rmtree(folder)
     except (OSError, RecursionError):

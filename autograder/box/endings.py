@@ -1,4 +1,4 @@
-"""Says how a sandbox ended, and why."""
+"""Explains how and why a sandbox ended."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from course_lib.judging.observation import Outcome
 
 @dataclass(eq=False)
 class BoxLost(Exception):
-    """A sandbox has ended, or had to be ended.
+    """A sandbox ended, or had to be ended.
 
     Attributes:
         outcome: `timed_out`, `out_of_memory` or `died`.
-        reason: a clause on how; for a sealed sandbox no more than the outcome says.
-        setting: the limit that it ran into, as `nbgrader_config.py` names it; empty if there was none.
-        out_of_time: whether the time for the whole submission is used up, so that nothing can follow.
-        starved: whether it was stopped for taking too long when the machine had let it have less than half of the time.
+        reason: a clause that says how; for a sealed sandbox, it says no more than the outcome.
+        setting: the limit that it hit, by its name in `nbgrader_config.py`; empty if none.
+        out_of_time: whether the whole submission is out of time, so that nothing else can run.
+        starved: whether it hit a time limit although the machine had given it less than half of that time.
     """
 
     outcome: Outcome
@@ -35,7 +35,7 @@ class BoxLost(Exception):
 
     @property
     def for_student(self) -> str:
-        """The reason for a student, who need not know about processes."""
+        """Return the reason for a student, who doesn't need to know about processes."""
         return PYTHON_ENDED if self.reason.startswith(_ENDINGS_OF_PYTHON) else self.reason
 
 
@@ -50,22 +50,22 @@ SEALED_REASONS = {
 """All that a message says of a sandbox that has seen hidden inputs: an exit status of its choice could reveal them."""
 
 PYTHON_ENDED = "Python itself exited (by os._exit, or in a crash)"
-"""What a student reads when a sandbox has ended by itself, in whatever way."""
+"""What a student reads when a sandbox has ended by itself, however it did."""
 
 _ENDINGS_OF_PYTHON = ("its process", "it broke the protocol", "it closed its connection", "the code has broken")
-"""How reasons begin that mean nothing to a student."""
+"""Starts of reasons that mean nothing to a student."""
 
 
 class BoxUnavailable(Exception):
-    """No sandbox could be opened: the grader's own failure, not a student's."""
+    """No sandbox could be opened: a failure of the grader, not of a student."""
 
 
 class ForkServerEnded(BoxUnavailable):
-    """The process that sandboxes are forked from has ended; another one can be started in its place."""
+    """The fork server has ended; another one can be started."""
 
 
 def cause(status: int, limits: Limits, memory_kill: bool) -> tuple[Outcome, str, str]:
-    """Why a process ended, from its wait status: the outcome, the reason, and the limit that it ran into, if any."""
+    """Return why a process ended, from its wait status: the outcome, the reason, and the limit that it hit, if any."""
     if os.WIFEXITED(status):
         code = os.WEXITSTATUS(status)
         if code == OUT_OF_MEMORY_STATUS:
@@ -82,12 +82,12 @@ def cause(status: int, limits: Limits, memory_kill: bool) -> tuple[Outcome, str,
 
 
 def more_memory(limits: Limits) -> str:
-    """The message about code that has hit the memory limit."""
+    """Return the message about code that has hit the memory limit."""
     return f"it needed more memory than the {size(limits.memory_bytes)} that it may use"
 
 
 def memory_kills() -> int:
-    """How many processes this machine has killed for memory so far; 0 where the system does not count them."""
+    """Return how many processes this machine has killed for lack of memory; 0 if the system does not count them."""
     with contextlib.suppress(OSError, ValueError), open("/proc/vmstat") as file:
         for line in file:
             if line.startswith("oom_kill "):

@@ -1,7 +1,8 @@
-"""Frames: a fixed prefix (magic, two lengths), a JSON header, and the numbers of its tensors one behind the other.
+"""Frames: a fixed prefix (magic, two lengths), a JSON header, and then the numbers of its tensors.
 
-Whatever a sandbox sends is counted and measured before anything is made of it: a worker grows by at most twice the size
-of a frame.
+Everything a sandbox sends is counted and measured before any object is made from it: a worker grows by at most twice
+    the
+size of a frame.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ DTYPES = {
     "F32": torch.float32,
     "F64": torch.float64,
 }
-"""What may cross, by the names of its types on the wire."""
+"""The dtypes that may cross, by their names on the wire."""
 
 _NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
@@ -55,7 +56,7 @@ class ProtocolError(Exception):
 
 
 class TooLarge(Exception):
-    """A value that is too large, or too deep, to cross."""
+    """A value that is too large or too deeply nested to cross."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Frame:
 
 
 class FrameReader:
-    """Puts one frame together from bytes as they arrive, and asks for no byte beyond its end."""
+    """Assembles a frame from bytes as they arrive, and asks for no byte beyond its end."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -76,15 +77,15 @@ class FrameReader:
 
     @property
     def missing(self) -> int:
-        """How many bytes to read next; 0 when the frame is complete."""
+        """Return how many bytes to read next; 0 when the frame is complete."""
         end = _PREFIX.size if self._lengths is None else _PREFIX.size + sum(self._lengths)
         return end - len(self._data)
 
     def feed(self, data: bytes) -> None:
-        """Take in bytes, at most `missing` of them.
+        """Add bytes, at most `missing` of them.
 
         Raises:
-            ProtocolError: they do not begin a frame, or one that is too long.
+            ProtocolError: they do not start a frame, or start one that is too long.
         """
         self._data += data
         if self._lengths is None and len(self._data) >= _PREFIX.size:
@@ -94,9 +95,9 @@ class FrameReader:
             self._lengths = header, payload
 
     def frame(self) -> Frame:
-        """The complete frame, with its JSON and its tensors checked. The reader is empty after that.
+        """Return the complete frame, its JSON and tensors checked, and empty the reader.
 
-        What it takes in memory, at most, is the frame once more: what was received is dropped before it is unpacked.
+        At most, this takes the memory of the frame once more: received bytes are dropped before unpacking.
         """
         assert self._lengths is not None, "not complete yet"
         middle = _PREFIX.size + self._lengths[0]
@@ -107,10 +108,10 @@ class FrameReader:
 
 
 def encode_frame(frame: Frame, limit: int) -> bytes:
-    """The bytes of a frame.
+    """Return the bytes of a frame.
 
     Raises:
-        TooLarge: there are more than `limit`.
+        TooLarge: they are more than `limit`.
     """
     described = {_TENSORS: [[_NAMES[one.dtype], list(one.shape)] for one in frame.tensors]} if frame.tensors else {}
     text = json.dumps({**frame.header, **described}, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -121,7 +122,7 @@ def encode_frame(frame: Frame, limit: int) -> bytes:
 
 
 def _parse(text: bytes) -> dict[str, Json]:
-    """Strict JSON: an object, no duplicate keys, no NaN, no lone surrogates, no absurd numbers or nesting."""
+    """Parse strict JSON: an object, no duplicate keys, no NaN, no lone surrogates, no absurd numbers or nesting."""
     require(_count_marks(text) <= MAX_MARKS, "JSON that is too large")
     try:
         header = json.loads(
@@ -138,7 +139,7 @@ def _parse(text: bytes) -> dict[str, Json]:
 
 
 def _count_marks(text: bytes) -> int:
-    """How many brackets, commas and quotation marks there are in JSON, outside its strings."""
+    """Count the brackets, commas and quotation marks in JSON outside its strings."""
     quoted = text.replace(b"\\\\", b"").replace(b'\\"', b"")
     quotes = quoted.count(b'"')
     if quotes > MAX_MARKS:
@@ -159,24 +160,24 @@ def _integer(digits: str) -> int:
 
 
 def _number(digits: str) -> float:
-    """A finite number: JSON's own extension has names for others, such as `NaN`."""
+    """Parse a finite number: Python's JSON also accepts others, such as `NaN`."""
     value = float(digits)
     require(len(digits) <= 40 and math.isfinite(value), "a number that is out of range")
     return value
 
 
 def _pack(tensor: Tensor) -> bytes:
-    """The numbers of a tensor, row by row."""
+    """Return the numbers of a tensor as bytes, row by row."""
     if tensor.dtype == torch.bfloat16:  # numpy has no such type
         tensor = tensor.view(torch.int16)
     return tensor.numpy().tobytes()
 
 
 def _unpack(described: Json, payload: memoryview) -> list[Tensor]:
-    """The tensors whose numbers these are. All of them are measured before anything is made of one.
+    """Return the tensors with these numbers. All are measured before the first is made.
 
     Raises:
-        ProtocolError: they may not cross, or they are not what the header says.
+        ProtocolError: they may not cross, or do not match the header.
     """
     require(type(described) is list and len(described) <= MAX_TENSORS, "too many tensors")
     ends = list(itertools.accumulate(map(_taken, described), initial=0))
@@ -192,7 +193,7 @@ def _unpack(described: Json, payload: memoryview) -> list[Tensor]:
 
 
 def _taken(described: Json) -> int:
-    """How many bytes a tensor takes, if it may cross."""
+    """Return how many bytes a tensor takes, if it may cross."""
     require(type(described) is list and len(described) == 2, "a misdescribed tensor")
     dtype, shape = described
     require(type(dtype) is str and dtype in DTYPES, "a tensor of another dtype")
@@ -203,14 +204,14 @@ def _taken(described: Json) -> int:
 
 
 def fits(shape: Sequence[int]) -> bool:
-    """Whether a tensor may cross; an empty one takes no bytes, but as many steps as it is long."""
+    """Return whether a tensor may cross. An empty one takes no bytes, but its length still costs time."""
     if len(shape) > MAX_DIMENSIONS or max(shape, default=0) > MAX_LENGTH:
         return False
     return math.prod(max(length, 1) for length in shape) <= MAX_ELEMENTS
 
 
 def require(condition: bool, problem: str) -> None:
-    """Go on only under this condition.
+    """Check a condition.
 
     Raises:
         ProtocolError: it does not hold.

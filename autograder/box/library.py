@@ -1,8 +1,8 @@
-"""The part of `course_lib` that a sandbox holds: a copy without exercises and without what is withheld, and of the rest
-what a lesson uses, if that is known: an answer cannot be borrowed from a later lesson.
+"""Copies the part of `course_lib` that a sandbox holds: no exercises, nothing withheld, and, if the lesson is known,
+only what it uses, so that an answer cannot be borrowed from a later lesson.
 
-A module that imports a withheld one, directly or through others, cannot work in the sandbox and is left out as
-well. Imports are read from the source, not by importing it.
+A module that imports a withheld one, directly or indirectly, could not work in the sandbox and is left out, too.
+Imports are read from the source, without importing it.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ _CHILD_SIDE = (
 
 
 _SHOWN = (".css", ".js")
-"""What modules read from a folder beside them to show a figure or a widget. No other data is in a sandbox."""
+"""Files that modules read from a neighboring folder for figures and widgets. A sandbox has no other data."""
 
 
 def copy_library(target: Path, withheld: Iterable[str], held: Iterable[str] | None = None) -> list[str]:
     """Write the filtered `course_lib`, and what a sandbox needs of `autograder`, into an empty folder.
 
     Args:
-        target: the folder, which becomes a sandbox's import path.
+        target: the folder, which becomes the sandbox's import path.
         withheld: names of modules that must not be in the sandbox.
-        held: names of the library that the sandbox is for, with whatever they need; None for all that is not withheld.
+        held: library names that the sandbox needs, along with their imports; None for everything not withheld.
 
     Returns:
-        The names of the modules of `course_lib` that are in the copy.
+        The names of the `course_lib` modules in the copy.
 
     Raises:
         BadInput: a withheld module does not exist, or the sandbox itself needs it.
@@ -77,7 +77,7 @@ def copy_library(target: Path, withheld: Iterable[str], held: Iterable[str] | No
 
 
 def held_modules(modules: dict[str, Path], withheld: Iterable[str], held: Iterable[str] | None) -> set[str]:
-    """The modules of a sandbox, from all there are; the rest as for `copy_library`."""
+    """Return a sandbox's modules out of all modules; for the other arguments see `copy_library`."""
     allowed = permitted(modules, withheld)
     if held is None:
         return allowed
@@ -87,7 +87,7 @@ def held_modules(modules: dict[str, Path], withheld: Iterable[str], held: Iterab
 
 
 def reached(modules: Mapping[str, Path], names: Iterable[str]) -> set[str]:
-    """The modules that these names stand for or are in, and all that they import, also when they are called."""
+    """Return the modules that these names refer to or are in, and everything they import, even inside functions."""
     found: set[str] = set()
     waiting = [part for name in names for part in _with_parents(name)]
     while waiting:
@@ -99,7 +99,7 @@ def reached(modules: Mapping[str, Path], names: Iterable[str]) -> set[str]:
 
 
 def find_modules(root: Path) -> dict[str, Path]:
-    """The modules of the package in `root`, by name; those of the exercises are left out."""
+    """Return the modules of the package in `root`, by name, without the exercises."""
     modules = {}
     for path in sorted(root.rglob("*.py")):
         parts = path.relative_to(root.parent).with_suffix("").parts
@@ -110,7 +110,7 @@ def find_modules(root: Path) -> dict[str, Path]:
 
 
 def permitted(modules: dict[str, Path], withheld: Iterable[str]) -> set[str]:
-    """The modules that are not withheld and import none that is, however indirectly."""
+    """Return the modules that are not withheld and do not import a withheld one, however indirectly."""
     if not (withheld := list(withheld)):
         return set(modules)
     imports = {name: imports_of(path, name).at_once | set(_with_parents(name)) for name, path in modules.items()}
@@ -123,15 +123,15 @@ def permitted(modules: dict[str, Path], withheld: Iterable[str]) -> set[str]:
 
 
 _BLOCKS = ("body", "handlers", "cases", "orelse", "finalbody")
-"""Where a statement holds others."""
+"""Fields in which a statement holds others."""
 
 
 class Imports(NamedTuple):
     """The names of the modules that a module imports.
 
     Attributes:
-        at_once: when it is imported itself.
-        ever: then, or when what is in it is called.
+        at_once: imported when the module itself is imported.
+        ever: imported then or later, inside functions.
     """
 
     at_once: frozenset[str]
@@ -140,11 +140,11 @@ class Imports(NamedTuple):
 
 @functools.cache
 def imports_of(path: Path, name: str) -> Imports:
-    """What a module imports.
+    """Return what a module imports.
 
     Args:
         path: its file, which is read once.
-        name: its own name, from which relative imports count.
+        name: its own name, for relative imports.
     """
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     at_once, ever = known(_imports_in, decode_source(path.read_bytes()), package)
@@ -171,11 +171,13 @@ def _imported(nodes: Iterable[ast.AST], package: list[str]) -> Iterator[str]:
 
 
 def statements(body: Iterable[ast.AST], *, ever: bool = True) -> Iterator[ast.AST]:
-    """The statements of a module, without what is in their expressions: that is most of a tree, and holds no statement.
+    """Yield the statements of a module without descending into expressions, which are most of a tree and hold no
+    statements.
 
     Args:
-        body: of the module.
-        ever: all of them; else those that an import runs, so that bodies of functions and `if TYPE_CHECKING` wait.
+        body: the module's body.
+        ever: whether to yield all of them, or only those that importing runs: not in function bodies or under
+            `if TYPE_CHECKING`.
     """
     for node in body:
         yield node

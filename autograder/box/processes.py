@@ -1,8 +1,7 @@
-"""Reads what a sandbox's processes have computed, and what they are doing, from outside, where no student's code can
-change it.
+"""Reads the processor time and state of a sandbox's processes from outside, where student code cannot change it.
 
-On Linux the kernel keeps a clock for each process, threads summed, which anyone may read. Where a sandbox may start
-processes (below level L2), and on macOS, all processes are looked through for those that belong to it.
+On Linux, the kernel keeps a clock for each process, over all its threads, that anyone may read. If a sandbox may start
+processes (below level L2), and on macOS, all processes are searched for those that belong to it.
 """
 
 from __future__ import annotations
@@ -26,29 +25,29 @@ _SIXTY = 60
 
 
 class Doing(StrEnum):
-    """What processes do, all of them taken together."""
+    """What a group of processes is doing, taken together."""
 
     COMPUTES = "computes"
-    """At least one runs, or would if it had a processor, or waits for a disk."""
+    """At least one is running, ready to run, or waiting for a disk."""
 
     WAITS = "waits"
-    """All are asleep, or have ended."""
+    """All are asleep or have ended."""
 
     STOPPED = "stopped"
-    """None computes, and a signal has stopped one."""
+    """None is computing, and a signal has stopped one."""
 
 
 _STATES = {"R": Doing.COMPUTES, "D": Doing.COMPUTES, "U": Doing.COMPUTES, "T": Doing.STOPPED, "t": Doing.STOPPED}
-"""By the letters of proc_pid_stat(5) and ps(1); whatever is left waits."""
+"""By the letters of proc_pid_stat(5) and ps(1); any other letter means waiting."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What was seen at one moment.
+    """A reading at one moment.
 
     Attributes:
         computed: seconds of processor time since the processes began, threads and ended children included.
-        doing: what they do now.
+        doing: what they are doing now.
     """
 
     computed: float
@@ -56,11 +55,11 @@ class Reading:
 
 
 def read(process: int, alone: bool) -> Reading | None:
-    """A reading of a sandbox's process; None where it has gone, or the system does not say.
+    """Return a reading of a sandbox's process; None if it is gone, or the system does not say.
 
     Args:
-        process: its number.
-        alone: whether it can have started no others; if it can, they count as well.
+        process: its process id.
+        alone: whether it cannot have started others; otherwise they count, too.
     """
     try:
         if not sys.platform.startswith("linux"):
@@ -74,12 +73,12 @@ def read(process: int, alone: bool) -> Reading | None:
 
 
 def children(process: int) -> list[int]:
-    """The processes whose parent it is."""
+    """Return the ids of its child processes."""
     return [one.number for one in _listed() if one.parent == process]
 
 
 def end_with_parent() -> None:
-    """Have this process killed when the one that forked it ends; on Linux only."""
+    """Have this process killed when its parent ends; on Linux only."""
     ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
 
 
@@ -99,7 +98,7 @@ def _doing(states: Iterable[str]) -> Doing:
 
 
 def _fields(stat: Path) -> list[str]:
-    """The fields after the name, which may hold anything; the state comes first."""
+    """Return the fields after the name, which may contain anything; the state comes first."""
     return stat.read_text(errors="replace").rpartition(")")[2].split()
 
 
@@ -116,7 +115,7 @@ class _Process:
 
     @classmethod
     def of(cls, stat: Path) -> _Process:
-        """From a file of proc_pid_stat(5)."""
+        """Parse a file of proc_pid_stat(5)."""
         fields = _fields(stat)
         ticks = sum(map(int, fields[11:15]))  # of its own and of its children that have ended
         return cls(int(stat.parent.name), int(fields[1]), int(fields[3]), fields[0], ticks / os.sysconf("SC_CLK_TCK"))
@@ -150,7 +149,7 @@ def _of_ps(line: str) -> _Process:
 
 
 def _family(processes: Iterable[_Process], first: int) -> list[_Process]:
-    """A process, those of its session, and those that descend from any of them."""
+    """Return a process, the processes in its session, and all their descendants."""
     waiting = list(processes)
     family = [one for one in waiting if first in (one.number, one.group)]
     known = {one.number for one in family}

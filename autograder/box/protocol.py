@@ -1,8 +1,8 @@
-"""Encodes and decodes what crosses between grader and sandbox, in frames (`frames.py`): plain data, no code.
+"""Encodes and decodes the data that crosses between grader and sandbox, in frames (`frames.py`): plain data, no code.
 
-That is values (`course_lib.judging.exercise.Value`), cases, observations, and the outputs of cells. Whatever a sandbox
-sends is checked field by field before anyone looks at it: the process behind it runs a student's code and may send any
-bytes. Pickle is never used, in either direction.
+These are values (`course_lib.judging.exercise.Value`), cases, observations, and cell outputs. Everything a sandbox
+sends is checked field by field before use: its process runs student code and may send any bytes. Pickle is never used,
+in either direction.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from course_lib.judging.given import Given
 from course_lib.judging.observation import Foreign, Observation, Outcome, Raised, gradient_names, modified
 
 RemoteCall = Callable[..., Value]
-"""`remote(number, *args, **kwargs)`: what the callback of this number returns, from the other side of the wire."""
+"""`remote(number, *args, **kwargs)` calls the callback of this number on the other side of the wire."""
 
 MAX_NODES = 100_000  # values inside values, in one frame
 MAX_DEPTH = 32
@@ -63,17 +63,17 @@ MIME = re.compile(r"[a-z]+/[A-Za-z0-9.+-]{1,100}")
 
 @dataclass(frozen=True)
 class CellResult:
-    """What running one cell did.
+    """The result of running a cell.
 
     Attributes:
-        outputs: as in a notebook of format 4, in order.
-        ok: whether the cell ran to its end.
-        raised: the exception that ended it.
-        failure: the outcome that stands for that exception (`raised`, `not_attempted` or `out_of_memory`).
+        outputs: its outputs in notebook format 4, in order.
+        ok: whether it ran to its end.
+        raised: the exception that ended it, if any.
+        failure: that exception's outcome (`raised`, `not_attempted` or `out_of_memory`).
         seconds: wall-clock time.
-        missing: a package that it used and that is not installed; empty if there is none.
-        programs: some of those that it asked for, and that were not started.
-        number: the last value of a test cell, where that is a number.
+        missing: a package that it used although it is not installed; empty if none.
+        programs: some of the programs that it asked for and that were not started.
+        number: the last value of a test cell, if that is a number.
     """
 
     outputs: list[dict[str, Json]]
@@ -90,7 +90,7 @@ class CellResult:
 
 
 class Encoder:
-    """Turns values into JSON, and collects their tensors and callbacks on the way."""
+    """Turns values into JSON, and collects their tensors and callbacks."""
 
     def __init__(self) -> None:
         self.tensors: list[Tensor] = []
@@ -98,11 +98,11 @@ class Encoder:
         self._nodes = 0
 
     def value(self, value: Value, depth: int = 0) -> Json:
-        """`value` as JSON; tensors become references.
+        """Return `value` as JSON; tensors become references.
 
         Raises:
-            TooLarge: too many values inside values, or too deep.
-            TypeError: not plain data.
+            TooLarge: it has too many nested values, or is too deep.
+            TypeError: it is not plain data.
         """
         self._nodes += 1
         if self._nodes > MAX_NODES or depth > MAX_DEPTH:
@@ -157,7 +157,7 @@ class Encoder:
 
 
 def memory_order(tensor: Tensor) -> list[int]:
-    """The dimensions, outermost in memory first: what `permute` must be given to make the tensor contiguous."""
+    """Return the dimensions, outermost in memory first: `permute` with these makes the tensor contiguous."""
     if tensor.is_contiguous():
         return list(range(tensor.dim()))
     return sorted(range(tensor.dim()), key=tensor.stride, reverse=True)
@@ -167,9 +167,9 @@ class Decoder:
     """Turns JSON back into values, with every tensor of the frame used exactly once.
 
     Args:
-        tensors: those of the frame.
-        remote: in a sandbox, what calls the grader's callback of a number; on the grader's side nobody may send one,
-            nor a module.
+        tensors: the frame's tensors.
+        remote: in a sandbox, calls a grader's callback by number; on the grader's side, callbacks and modules are
+            refused.
     """
 
     def __init__(self, tensors: Sequence[Tensor], remote: RemoteCall | None = None) -> None:
@@ -178,10 +178,10 @@ class Decoder:
         self._nodes = 0
 
     def value(self, data: Json, depth: int = 0) -> Value:
-        """The value that `data` stands for.
+        """Return the value that `data` stands for.
 
         Raises:
-            ProtocolError: it stands for none.
+            ProtocolError: it stands for no value.
         """
         self._nodes += 1
         require(self._nodes <= MAX_NODES and depth <= MAX_DEPTH, "too many values, or too deep")
@@ -221,7 +221,7 @@ class Decoder:
         return Foreign(text(content, MAX_NAME))
 
     def _items(self, content: Json, depth: int) -> dict[Value, Value]:
-        """A dict whose keys are not all strings."""
+        """Return a dict whose keys are not all strings."""
         require(type(content) is list, "an invalid dict")
         found: dict[Value, Value] = {}
         for item in content:
@@ -232,7 +232,7 @@ class Decoder:
         return found
 
     def tensor(self, data: Json) -> Tensor:
-        """The tensor that `data` stands for."""
+        """Return the tensor that `data` stands for."""
         value = self.value(data)
         require(isinstance(value, Tensor), "something else in place of a tensor")
         assert isinstance(value, Tensor)
@@ -256,7 +256,7 @@ class Decoder:
 
 
 def clean(value: str) -> str:
-    """`value` without lone surrogates, which no UTF-8 file can hold."""
+    """Return `value` without lone surrogates, which no UTF-8 file can hold."""
     return _SURROGATE.sub("\ufffd", value)
 
 
@@ -264,22 +264,22 @@ def clean(value: str) -> str:
 
 
 _OF_A_CASE = "args kwargs construct weights formerly gradients weight_gradients training elsewhere again".split()
-"""What a sandbox must know about a case: nothing by which it could be recognized."""
+"""The fields of a case that a sandbox needs, none of which would let it recognize the case."""
 
 
 def encode_case(case: Case, encoder: Encoder) -> Json:
-    """A case for a sandbox."""
+    """Encode a case for a sandbox."""
     told = {name: getattr(case, name) for name in _OF_A_CASE}
     return encoder.value({name: dict(value) if isinstance(value, Mapping) else value for name, value in told.items()})
 
 
 def decode_case(data: Json, decoder: Decoder) -> Case:
-    """The case that `encode_case` wrote, nameless. It comes from the grader, so nothing is checked."""
+    """Decode the case that `encode_case` wrote, without its name. It comes from the grader, so nothing is checked."""
     return Case(name="", **decoder.value(data))
 
 
 def encode_call(callback: int, args: Sequence[Value], kwargs: Mapping[str, Value], encoder: Encoder) -> Json:
-    """The call of a callback: its number in the request, and what it is given."""
+    """Encode a call of a callback: its number in the request, and its arguments."""
     return {
         "callback": callback,
         "args": [encoder.value(value) for value in args],
@@ -288,10 +288,10 @@ def encode_call(callback: int, args: Sequence[Value], kwargs: Mapping[str, Value
 
 
 def decode_call(data: Json, decoder: Decoder, callbacks: range) -> tuple[int, list[Value], dict[str, Value]]:
-    """The call of one of `callbacks` that a sandbox asks for.
+    """Decode a sandbox's call of one of `callbacks`.
 
     Raises:
-        ProtocolError: it asks for something else.
+        ProtocolError: it is not such a call.
     """
     fields(data, callback=int, args=list, kwargs=dict)
     require(data["callback"] in callbacks, "a call of no callback")
@@ -302,17 +302,17 @@ def decode_call(data: Json, decoder: Decoder, callbacks: range) -> tuple[int, li
 
 
 def decode_changes(data: Json) -> list[str]:
-    """What a sandbox says that was changed in it, in words.
+    """Decode a sandbox's report of what was changed in it, in words.
 
     Raises:
-        ProtocolError: it says something else.
+        ProtocolError: it is not such a report.
     """
     require(type(data) is list and len(data) <= MAX_CHANGES, "an invalid list of changes")
     return [text(change, MAX_NAME) for change in data]
 
 
 def encode_observation(observation: Observation, arguments: Sequence[Value], encoder: Encoder) -> Json:
-    """An observation as JSON and tensors, with the arguments as they are after the call."""
+    """Encode an observation, with the arguments after the call."""
     return {
         "returned": observation.returned,
         "value": encoder.value(observation.value),
@@ -325,10 +325,10 @@ def encode_observation(observation: Observation, arguments: Sequence[Value], enc
 
 
 def decode_observation(data: Json, decoder: Decoder, case: Case) -> Observation:
-    """The observation of `case` that a sandbox reports, in every field one that `observe` could have made.
+    """Decode a sandbox's observation of `case`, and check that `observe` could have made every field.
 
-    Which arguments were changed is judged here, by what they are after the call. A sandbox could lie about that, but
-    only by keeping a copy of each, and to work on a copy is all that is required.
+    Whether arguments were changed is judged here, from their values after the call. A sandbox could lie about these,
+    but only by keeping a copy of each argument, and working on a copy is all that is required.
 
     Raises:
         ProtocolError: it is not.
@@ -352,7 +352,7 @@ def decode_observation(data: Json, decoder: Decoder, case: Case) -> Observation:
 
 
 def encode_cell(result: CellResult) -> Json:
-    """A cell's result as JSON."""
+    """Encode a cell's result."""
     return {
         "outputs": result.outputs,
         "ok": result.ok,
@@ -366,9 +366,9 @@ def encode_cell(result: CellResult) -> Json:
 
 
 def decode_cell(data: Json) -> CellResult:
-    """The cell's result that a sandbox reports, with outputs such as a notebook may hold.
+    """Decode a sandbox's result of a cell, and check that its outputs are valid in a notebook.
 
-    How much they show is for `output_bytes` to say.
+    `output_bytes` measures how much they show.
 
     Raises:
         ProtocolError: it is not one.
@@ -392,7 +392,7 @@ def decode_cell(data: Json) -> CellResult:
 
 
 def encode_raised(raised: Raised | None) -> Json:
-    """An exception as JSON, its texts shortened."""
+    """Encode an exception, its texts shortened."""
     if raised is None:
         return None
     return {
@@ -404,7 +404,7 @@ def encode_raised(raised: Raised | None) -> Json:
 
 
 def decode_raised(data: Json) -> Raised | None:
-    """The exception that `encode_raised` wrote."""
+    """Decode the exception that `encode_raised` wrote."""
     if data is None:
         return None
     fields(data, type_name=str, message=str, line=int, code=str)
@@ -415,7 +415,7 @@ def decode_raised(data: Json) -> Raised | None:
 
 
 def output_bytes(output: dict[str, Json]) -> int:
-    """How much an output shows: for text its UTF-8, for a display its JSON."""
+    """Return the bytes that an output shows: UTF-8 for text, JSON for a display."""
     if output["output_type"] == "stream":
         return len(output["text"].encode())
     if output["output_type"] == "error":
@@ -424,12 +424,12 @@ def output_bytes(output: dict[str, Json]) -> int:
 
 
 def bundle_bytes(data: dict[str, Json], metadata: dict[str, Json]) -> int:
-    """How much a display shows."""
+    """Return the bytes that a display shows."""
     return len(json.dumps([data, metadata], ensure_ascii=False).encode())
 
 
 def _output(data: Json) -> int:
-    """Require one output of a cell, with exactly the fields that a notebook of format 4 has; its JSON values."""
+    """Check a cell output, which must have exactly notebook format 4's fields; return its number of JSON values."""
     require(type(data) is dict, "an invalid output")
     kind = data.get("output_type")
     if kind == "stream":
@@ -457,15 +457,15 @@ def _output(data: Json) -> int:
 
 
 def bundle_nodes(data: dict[str, Json], metadata: dict[str, Json]) -> int:
-    """How many JSON values are in a display."""
+    """Return the number of JSON values in a display."""
     return sum(map(json_nodes, data.values())) + json_nodes(metadata)
 
 
 def json_nodes(data: Json, depth: int = 0) -> int:
-    """How many values are in this JSON.
+    """Return the number of values in this JSON.
 
     Raises:
-        ProtocolError: more than `MAX_NODES`, or too deep, or not what a notebook may hold.
+        ProtocolError: more than `MAX_NODES`, too deep, or not valid in a notebook.
     """
     require(depth <= MAX_DEPTH, "JSON that is too deep")
     nodes = 1
@@ -484,7 +484,7 @@ def json_nodes(data: Json, depth: int = 0) -> int:
 
 
 def fields(data: Json, /, **types: type) -> None:
-    """Require an object with exactly these fields; `object` stands for any type.
+    """Check that this is an object with exactly these fields; `object` stands for any type.
 
     Raises:
         ProtocolError: it has others.
@@ -495,7 +495,7 @@ def fields(data: Json, /, **types: type) -> None:
 
 
 def text(data: Json, limit: int | None = None) -> str:
-    """Require a string that can be written to a file, of at most `limit` characters.
+    """Check that this is a string of at most `limit` characters that can be written to a file.
 
     Raises:
         ProtocolError: it is not one.

@@ -1,7 +1,7 @@
-"""Tries in a sandbox what every lesson does: whether the list of system calls has what torch and its company need here.
+"""Tries in a sandbox what every lesson does, to see whether the list of system calls has everything torch needs here.
 
-A list that was made with one C library and one torch may lack a call that the next ones make. Where something does
-not work, a second sandbox does it again and records what it is refused (see `confinement/recorded.py`).
+A list made with one C library and one version of torch may lack a call that another version makes. If something fails,
+a second sandbox repeats it and records what it is refused (see `confinement/recorded.py`).
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ WORK = {
         "torch.save(layer.state_dict(), 'layer.pt')\ntorch.load('layer.pt')"
     ),
 }
-"""Cells, by what a sandbox must be able to do."""
+"""Cells to try, by what a sandbox must be able to do."""
 
 _RECORD = "from autograder.box.confinement.recorded import refused; refused()"
 
 
 def what_fails(fork_server: ForkServer) -> list[str]:
-    """What cannot be done in this fork server's sandboxes, and which system calls it was refused; empty if all is well.
+    """Return what fails in this fork server's sandboxes, and which system calls were refused; empty if nothing fails.
 
     Raises:
         BoxUnavailable: no sandbox can be opened.
@@ -70,7 +70,7 @@ def _said(box: Box, cell: str) -> str:
 
 
 def _refused(fork_server: ForkServer, cell: str) -> list[str]:
-    """The system calls that a cell is refused, as far as its sandbox lives to tell."""
+    """Return the system calls that a cell is refused, as far as its sandbox survives to report them."""
     limits = dataclasses.replace(fork_server.limits, system_calls="recorded")
     try:
         with fork_server.open_box(limits=limits) as box:

@@ -1,1 +1,1 @@
-"""What a sandbox may not do: the levels, what surrounds a process, and the self-test that tries it."""
+"""Confinement: the levels, the enclosures around a process, and the self-test that tries to break out."""

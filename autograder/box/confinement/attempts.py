@@ -1,4 +1,4 @@
-"""Tries what a confined process must not be able to do, one thing after another, in the self-test's own process."""
+"""Tries everything that a confined process must not be able to do, in the self-test's own process."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from autograder.limits import Limits
 
 
 def try_everything(root: str, canary: str, port: int, namespaces: Mapping[str, str]) -> None:
-    """The self-test's own process: confine it, try what a sandbox must not do, print what could be done.
+    """Run the self-test's process: confine it, try what a sandbox must not do, and print what worked.
 
     Args:
-        root: the folder that it has to itself.
+        root: its own folder.
         canary: a file elsewhere.
-        port: one that accepts connections, on the machine that tests.
-        namespaces: those of the process that tests, by kind; this process must share none of them.
+        port: an open port on the testing machine.
+        namespaces: the testing process's namespaces, by kind; this process must share none of them.
     """
     own, file = Path(root, "own"), Path(canary)
     around: dict[str, Callable[[], object]] = {
@@ -57,7 +57,7 @@ def try_everything(root: str, canary: str, port: int, namespaces: Mapping[str, s
 
 
 def _possible(attempts: Mapping[str, Callable[[], object]]) -> list[str]:
-    """What worked, of what is tried, by what that means."""
+    """Return the meaning of each attempt that worked."""
     return [name for name, attempt in attempts.items() if _succeeds(attempt)]
 
 

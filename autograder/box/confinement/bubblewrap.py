@@ -1,8 +1,8 @@
 """Level L3: a fork server inside bubblewrap, in namespaces of its own (see bwrap(1)). Its forks are sandboxes as at L2.
 
-Inside there are the interpreter, its libraries, the packages, the filtered library and the sandboxes' folders, and no
-other file, process, network or user. It needs no privileges where the kernel gives user namespaces to everyone, or
-where `bwrap` is setuid.
+The inside has the interpreter, its libraries, the packages, the filtered library and the sandboxes' folders, and no
+other file, process, network or user. It needs no privileges if the kernel allows unprivileged user namespaces, or if
+`bwrap` is setuid.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from autograder.box.confinement.grants import (
 )
 
 _MOST_LIBRARIES = 40
-"""Each file shown on its own costs a mount; a folder with more libraries is shown whole."""
+"""Each library shown by itself costs a mount; a folder with more libraries is shown whole."""
 
 
 class Bubblewrap(Enclosure):
-    """An interpreter inside bubblewrap. What runs there belongs to the command's process group."""
+    """Runs an interpreter inside bubblewrap. Everything inside belongs to the command's process group."""
 
     def command(self, root: Path, environment: Mapping[str, str], arguments: Sequence[str]) -> list[str]:
-        """`bwrap`, everything unshared, with no more than the interpreter needs."""
+        """Return a `bwrap` command that unshares everything and shows only what the interpreter needs."""
         python, own = interpreter(), str(root)
         alone = ["--unshare-all", "--cap-drop", "ALL"]
         shown = [*mounts(list(map(Path, self.packages))), "--ro-bind", python, python]
@@ -41,17 +41,17 @@ class Bubblewrap(Enclosure):
 
 
 def bwrap_path() -> str | None:
-    """Where `bwrap` is installed, if it is."""
+    """Return the path of `bwrap`, or None."""
     return shutil.which("bwrap") if sys.platform.startswith("linux") else None
 
 
 def interpreter() -> str:
-    """The interpreter's own file. That of a virtual environment is a link to it, and the environment is not inside."""
+    """Return the interpreter's real file: a virtual environment only has a link to it, and is not inside."""
     return os.path.realpath(getattr(sys, "_base_executable", "") or sys.executable)
 
 
 def mounts(packages: Sequence[Path]) -> list[str]:
-    """Options for what can be seen inside, and for what is hidden within it; later ones cover earlier ones."""
+    """Return the options for what is visible inside, and hidden within that; later ones cover earlier ones."""
     options: list[str] = []
     for folder in library_folders():
         libraries = list(shared_libraries(folder))
@@ -74,7 +74,9 @@ def _shown(paths: Iterable[Path]) -> Iterator[str]:
 
 
 def _hidden(paths: Iterable[Path]) -> Iterator[str]:
-    """An empty folder over each folder, and an empty file over each file; links lead nowhere inside."""
+    """Yield options that cover each folder with an empty folder and each file with an empty file; links are dangling
+    inside.
+    """
     for path in sorted(paths):
         if path.is_dir() and not path.is_symlink():
             yield from ("--tmpfs", str(path), "--remount-ro", str(path))

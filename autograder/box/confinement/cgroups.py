@@ -1,8 +1,8 @@
-"""Gives each sandbox a control group, by which the kernel limits all its processes and threads together.
+"""Gives each sandbox a control group, so that the kernel limits all its processes and threads together.
 
-Only version 2, and only where this process may divide the group that it is in, as under `systemd-run --user --scope
---property=Delegate=yes`. Elsewhere the limits of each process and a look ten times a second must do (`levels.py`,
-`box.py`), and `katze doctor` says so.
+This needs version 2, and permission to divide the group that this process is in, as under `systemd-run --user --scope
+--property=Delegate=yes`. Elsewhere, per-process limits and a check ten times a second must do (`levels.py`, `box.py`),
+and `katze doctor` says so.
 """
 
 from __future__ import annotations
@@ -18,37 +18,39 @@ from pathlib import Path
 from autograder.limits import Limits
 
 CONTROLLERS = ("memory", "pids", "cpu")
-"""What can be limited, in the words of cgroups(7)."""
+"""The controllers to use; see cgroups(7)."""
 
 DELEGATE = "systemd-run --user --scope --property=Delegate=yes"
-"""What goes before a command that may divide its group, where systemd runs."""
+"""Put this before a command on a system with systemd to let it divide its group."""
 
 _ROOM = 512 << 20
-"""Memory beyond a sandbox's address space: what it copies of the pages that it shared, and files in its folder."""
+"""Memory allowed in addition to a sandbox's address space: what it copies of the pages that it shared, and files in its
+folder.
+"""
 
 _PERIOD = 100_000  # microseconds, in which a sandbox computes no longer than one processor would
 
 
 @dataclass(frozen=True)
 class Division:
-    """The part of the hierarchy in which sandboxes get their groups.
+    """The part of the hierarchy that holds the sandboxes' groups.
 
     Attributes:
-        folder: where the kernel shows it.
-        controllers: which of `CONTROLLERS` hold there.
+        folder: its folder in the kernel's file system.
+        controllers: which of `CONTROLLERS` work there.
     """
 
     folder: Path
     controllers: tuple[str, ...]
 
     def admit(self, process: int, limits: Limits) -> Path:
-        """Move a sandbox's process into a new group with its limits, before anything of a student's has run there.
+        """Move a sandbox's process into a new group with its limits, before any student code has run there.
 
         Returns:
-            Where the kernel shows the group.
+            The group's folder.
 
         Raises:
-            OSError: the kernel refuses; the group has gone.
+            OSError: the kernel refused; the group is gone.
         """
         group = Path(tempfile.mkdtemp(prefix="box-", dir=self.folder))
         memory = max(limits.memory_bytes, limits.memory_ceiling_bytes) + _ROOM
@@ -71,16 +73,16 @@ class Division:
 
 
 def remove_group(group: Path) -> None:
-    """Remove a sandbox's group, if everything in it has ended."""
+    """Remove a sandbox's group once everything in it has ended."""
     with contextlib.suppress(OSError):
         group.rmdir()
 
 
 @functools.cache
 def own_division() -> Division | None:
-    """The part below this process's own group, divided when it is first asked for; None where that may not be done.
+    """Return the part below this process's own group, dividing that on the first call; None if that is not allowed.
 
-    A group that is divided holds no processes itself: this one moves into a part, and its children start there.
+    A divided group holds no processes itself: this one moves into a part, and its children start there.
     """
     if not sys.platform.startswith("linux"):
         return None
@@ -89,13 +91,13 @@ def own_division() -> Division | None:
 
 
 def divide(folder: Path) -> Division | None:
-    """Divide a group that holds this process alone, with the children that it will have.
+    """Divide a group that holds only this process and its future children.
 
     Args:
         folder: where the kernel shows the group.
 
     Returns:
-        None where it is not this user's to divide, holds others, or limits nothing.
+        None if this user may not divide it, it holds other processes, or it limits nothing.
     """
     own, boxes = folder / "katze-grader", folder / "katze-boxes"
     try:
@@ -118,7 +120,7 @@ def divide(folder: Path) -> Division | None:
 
 
 def _own_group(groups: str, mounts: str) -> Path | None:
-    """Where this process's group of version 2 is shown, from /proc/self/cgroup and /proc/self/mounts."""
+    """Return the folder of this process's version 2 group, from /proc/self/cgroup and /proc/self/mounts."""
     paths = [line.removeprefix("0::") for line in groups.splitlines() if line.startswith("0::")]
     places = [line.split()[1] for line in mounts.splitlines() if line.split()[2] == "cgroup2"]
     return Path(places[0], paths[0].lstrip("/")) if paths and places else None

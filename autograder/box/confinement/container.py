@@ -1,8 +1,8 @@
-"""Level L4: a fork server inside a container of docker or podman. Its forks are sandboxes as at L2.
+"""Level L4: a fork server inside a docker or podman container. Its forks are sandboxes as at L2.
 
-The image holds an interpreter and packages, in the versions that are installed here; the filtered library and the
-sandboxes' folders are mounted. Sockets and process descriptors reach the inside through a socket in that folder, since
-inside and outside are processes of the same kernel; where they are not (a virtual machine), there is no level L4.
+The image holds an interpreter and the same package versions that are installed here; the filtered library and the
+sandboxes' folders are mounted. Sockets and process descriptors are passed in through a socket in that folder, because
+inside and outside share a kernel; where they do not (a virtual machine), level L4 is not available.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PACKAGES = "/packages"
 _BOXES_NEED = "torch numpy matplotlib ipython matplotlib-inline safetensors jaxtyping ipywidgets".split()
 _LIBRARY_NEEDS = "huggingface-hub jiwer nltk rouge-score sacrebleu tokenizers torchmetrics transformers".split()
 _INSTALLED = (*_BOXES_NEED, *_LIBRARY_NEEDS)
-"""What the image holds, as far as it is installed here."""
+"""Packages in the image, if they are installed here."""
 
 _ANSWER_SECONDS = 30
 _BUILD_SECONDS = 3600
@@ -40,15 +40,15 @@ _OWN = 512 << 20  # bytes of a sandbox that its limit does not count
 
 
 class ContainerFailed(Exception):
-    """docker or podman could not do it; the message is its own last line."""
+    """docker or podman failed; the message is the last line of its output."""
 
 
 class Container(Enclosure):
-    """An interpreter inside a container.
+    """Runs an interpreter inside a container.
 
     Args:
         limits: of a sandbox.
-        boxes: how many there may be at once.
+        boxes: the largest number at once.
     """
 
     passes_descriptors = False
@@ -59,10 +59,10 @@ class Container(Enclosure):
         self._boxes = boxes
 
     def command(self, root: Path, environment: Mapping[str, str], arguments: Sequence[str]) -> list[str]:
-        """`podman run` or `docker run`, with nothing but the folder, and no way out.
+        """Return a `podman run` or `docker run` command that mounts only the folder and allows no network.
 
         Raises:
-            ContainerFailed: neither is there, or it has no image.
+            ContainerFailed: neither is installed, or there is no image.
         """
         engine = find_engine()
         limits = self._limits
@@ -88,20 +88,20 @@ class Container(Enclosure):
         return [engine, "run", "--rm", *options, image(engine), "python3", *arguments]
 
     def own_environment(self, environment: Mapping[str, str]) -> dict[str, str]:
-        """That of this process: docker and podman find their settings through it, and do not pass it on."""
+        """Return this process's environment: docker and podman find their settings in it, and do not pass it on."""
         return dict(os.environ)
 
     def end(self, root: Path) -> None:
-        """Remove the container, which does not end with the command that started it."""
+        """Remove the container, which outlives the command that started it."""
         subprocess.run([find_engine(), "rm", "--force", _name(root)], capture_output=True, check=False)
 
 
 @functools.cache
 def find_engine() -> str:
-    """The first of podman and docker that is installed and answers.
+    """Return the first of podman and docker that is installed and works.
 
     Raises:
-        ContainerFailed: none does.
+        ContainerFailed: neither works.
     """
     problems = []
     for engine in filter(shutil.which, ENGINES):
@@ -113,7 +113,7 @@ def find_engine() -> str:
 
 
 def engine_problem(engine: str) -> str:
-    """Why an installed engine cannot be used; empty if it can."""
+    """Return why an installed engine cannot be used; empty if it can."""
     try:
         _require(engine, "info", seconds=_ANSWER_SECONDS)
     except ContainerFailed as problem:
@@ -122,19 +122,19 @@ def engine_problem(engine: str) -> str:
 
 
 def image(engine: str) -> str:
-    """The image's name, which follows from everything it is built from."""
+    """Return the image's name, which depends on everything it is built from."""
     parts = [CONTAINERFILE.read_text(), *_recipe().values(), _python(), engine]
     return f"{IMAGE}:{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:12]}"
 
 
 def has_image(engine: str) -> bool:
-    """Whether the image has been built."""
+    """Return whether the image has been built."""
     done = subprocess.run([engine, "image", "inspect", image(engine)], capture_output=True, check=False)
     return done.returncode == 0
 
 
 def build_image(engine: str) -> None:
-    """Build the image. It takes minutes and the network, once for each set of versions.
+    """Build the image. This needs the network and some minutes, once for each set of versions.
 
     Raises:
         ContainerFailed: it could not be built.
@@ -150,7 +150,7 @@ def build_image(engine: str) -> None:
 
 
 def _recipe() -> dict[str, str]:
-    """The files that the image is built from: what is installed here, down to the version."""
+    """Return the files that the image is built from: what is installed here, with versions."""
     needed = closure(_INSTALLED, package_folders())
     wanted = [pinned(name) for name in _INSTALLED if name in needed]
     constraints = sorted(map(pinned, needed))
@@ -166,7 +166,7 @@ def _name(root: Path) -> str:
 
 
 def _ulimits() -> list[str]:
-    """Limits that are not above those of this process, which not every engine may raise."""
+    """Return limits no higher than this process's own, which not every engine may raise."""
     options = []
     for name, kind, most in (("nofile", resource.RLIMIT_NOFILE, 4096), ("nproc", resource.RLIMIT_NPROC, 16384)):
         _, hard = resource.getrlimit(kind)
@@ -179,7 +179,7 @@ def _require(*command: str, seconds: float) -> None:
     """Run a command.
 
     Raises:
-        ContainerFailed: it does not end well.
+        ContainerFailed: it fails.
     """
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, check=False)

@@ -1,7 +1,7 @@
-"""Landlock: a process gives up every file that it is not granted, for good (Linux >= 5.13; no privileges needed).
+"""Landlock: a process permanently gives up every file that it is not granted (Linux >= 5.13; needs no privileges).
 
-Landlock only grants. What is not named here cannot be opened, whatever its permissions say. See
-landlock(7); the constants are the kernel's own (include/uapi/linux/landlock.h).
+Landlock only grants: anything not named here cannot be opened, whatever its permissions. See landlock(7); the constants
+are the kernel's (include/uapi/linux/landlock.h).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _NEVER_OWN = (
 
 @dataclass(frozen=True)
 class Grant:
-    """What may be done with a file, or with everything beneath a folder.
+    """The permitted operations on a file, or on everything in a folder.
 
     Attributes:
         descriptor: of the file or folder, opened with O_PATH.
@@ -55,7 +55,7 @@ class _PathBeneath(ctypes.Structure):  # packed in the kernel, which makes no di
 
 
 def abi() -> int:
-    """The version of Landlock that this kernel speaks; 0 where it speaks none."""
+    """Return the kernel's Landlock version; 0 if it has none."""
     if not sys.platform.startswith("linux"):
         return 0
     version = int(_libc().syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_VERSION_FLAG)))
@@ -63,22 +63,22 @@ def abi() -> int:
 
 
 def grant(path: Path, rights: int) -> Grant:
-    """A grant for `path`; rights that make sense only for folders are left out for a file."""
+    """Return a grant for `path`, without folder-only rights for a file."""
     descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     return Grant(descriptor, rights if path.is_dir() else rights & USE_DEVICE)
 
 
 def restrict(grants: Iterable[Grant], own: int) -> None:
-    """Give up every file but the granted ones, and signals and abstract sockets to the outside where the kernel can.
+    """Give up every file except the granted ones, and, if the kernel can, signals and abstract sockets to the outside.
 
-    `no_new_privs` must be set. There is no way back, and children inherit it.
+    `no_new_privs` must be set. This cannot be undone, and children inherit it.
 
     Args:
-        grants: what may be read or used.
-        own: descriptor of the one folder that may be written.
+        grants: what may still be read or used.
+        own: descriptor of the only writable folder.
 
     Raises:
-        OSError: the kernel refused; nothing has been given up.
+        OSError: the kernel refused; nothing was given up.
     """
     version = abi()
     if version < 1:

@@ -29,7 +29,7 @@ _CAPSET = {"x86_64": 126}  # 91 elsewhere
 
 
 class Level(IntEnum):
-    """A level of confinement. Above L2 something surrounds the process that sandboxes are forked from."""
+    """A level of confinement. Above L2, an enclosure surrounds the fork server."""
 
     L0 = 0
     L1 = 1
@@ -39,7 +39,7 @@ class Level(IntEnum):
 
 
 def describe(level: Level, limits: Limits) -> str:
-    """One line for logs and reports: the level and what it means."""
+    """Describe a level in one line, for logs and reports."""
     what = {
         Level.L0: "no confinement",
         Level.L1: "own session and folder, scrubbed environment; files and network are open",
@@ -56,16 +56,16 @@ def describe(level: Level, limits: Limits) -> str:
 
 
 def confine(level: Level, limits: Limits, own: int, grants: Sequence[landlock.Grant]) -> int:
-    """Give up, for good, what a sandbox at this level may not do. Everything it needs must be open already.
+    """Permanently give up everything that a sandbox at this level must not do. Whatever it needs must be open already.
 
     Args:
-        level: how much to give up.
+        level: the level.
         limits: the limits on resources.
-        own: descriptor of the folder that may be written; closed afterwards.
-        grants: what may be read (from level L2 on); closed as well.
+        own: descriptor of the writable folder; closed afterwards.
+        grants: what may be read (from level L2 on); also closed.
 
     Returns:
-        The address space taken so far, from which memory counts; 0 where memory is not limited.
+        The address space in use so far, which does not count toward the memory limit; 0 if memory is not limited.
 
     Raises:
         OSError: the kernel refused; the process must not go on.
@@ -88,7 +88,7 @@ def confine(level: Level, limits: Limits, own: int, grants: Sequence[landlock.Gr
 
 
 def _limit_resources(limits: Limits, mapped: int) -> None:
-    """Set the limits of this process, below those it already has."""
+    """Set this process's limits, never above the ones that it already has."""
     _limit(resource.RLIMIT_CPU, limits.processor_seconds, limits.processor_seconds + 5)
     _limit(resource.RLIMIT_FSIZE, limits.file_bytes)
     _limit(resource.RLIMIT_NOFILE, limits.open_files)
@@ -99,13 +99,13 @@ def _limit_resources(limits: Limits, mapped: int) -> None:
 
 
 MEMORY_RESERVE = 64 << 20
-"""Address space above the limit, with which a sandbox can still report that it ran into it."""
+"""Address space above the limit that lets a sandbox report that it hit the limit."""
 
 
 def limit_memory(count: int | None = None) -> None:
-    """Set the address space that this process may take in all, as far as its own limit allows; by default to that.
+    """Set this process's total address space within its hard limit; by default, to that limit.
 
-    A student's code could do the same: what holds it is the limit that was set when the sandbox was confined.
+    Student code could do the same, but the hard limit set at confinement holds.
     """
     with contextlib.suppress(ValueError, OSError):
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
@@ -122,7 +122,7 @@ def _limit(kind: int, soft: int, hard: int | None = None) -> None:
 
 
 def mapped_bytes() -> int:
-    """The address space that this process takes; 0 where the system does not count it."""
+    """Return the address space that this process uses; 0 if the system does not count it."""
     if not sys.platform.startswith("linux"):
         return 0
     with open("/proc/self/statm", "rb") as file:

@@ -1,4 +1,4 @@
-"""Finds which installed packages need which others, and their versions."""
+"""Finds the dependencies and versions of installed packages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 
 def closure(names: Iterable[str], folders: Sequence[str]) -> set[str]:
-    """These packages and all that they need, by normalized names, as far as they are installed; no extras' needs."""
+    """Return the normalized names of these packages and all their installed dependencies, without extras."""
     installed = _installed(tuple(folders))
     found: set[str] = set()
     waiting = [normalised(name) for name in names]
@@ -23,13 +23,13 @@ def closure(names: Iterable[str], folders: Sequence[str]) -> set[str]:
 
 
 def pinned(name: str) -> str:
-    """An installed package with its version, as pip takes it."""
+    """Return an installed package with its version, in pip's syntax."""
     public, _, _ = importlib.metadata.version(name).partition("+")  # a local part, such as "+cu126", is this machine's
     return f"{name}=={public}"
 
 
 def normalised(name: str) -> str:
-    """A package's name as pip compares it."""
+    """Return a package's normalized name, as pip compares it."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 

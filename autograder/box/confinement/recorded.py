@@ -1,9 +1,8 @@
-"""Records which system calls a sandbox was refused, for `katze doctor`.
+"""Records the system calls that a sandbox was refused, for `katze doctor`.
 
-The filter can raise SIGSYS in place of an error (seccomp(2), SECCOMP_RET_TRAP). The handler here notes the call, and
-then answers it with the error, so that the code goes on as it would in any other sandbox. It needs no privileges. It
-may fail where the C library holds a lock of its own while it calls: a sandbox that records is for finding a cause, and
-grades nothing.
+The filter can raise SIGSYS instead of an error (seccomp(2), SECCOMP_RET_TRAP). The handler here notes the call and then
+returns the error, so the code goes on as in any other sandbox. This needs no privileges. It may fail if the C library
+holds one of its locks during the call, so a recording sandbox is only for finding causes, and grades nothing.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ def _note(number: int, information: int, context: int) -> None:
 
 
 def begin() -> None:
-    """Note from now on what the filter refuses this process.
+    """Start noting what the filter refuses this process.
 
     Raises:
         OSError: the signal cannot be handled.
@@ -61,7 +60,7 @@ def begin() -> None:
 
 
 def refused() -> list[str]:
-    """The names of the calls that were refused; if there are none, of those that seemed not to exist."""
+    """Return the names of the refused calls; if there are none, of those answered as unknown."""
     column, _ = _COLUMN_AND_RESULT[platform.machine()]
     forbidden = {name_of(number, column) for number, error in _noted if error == errno.EPERM}
     return sorted(forbidden or {name_of(number, column) for number, _ in _noted})

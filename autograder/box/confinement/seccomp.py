@@ -1,10 +1,10 @@
-"""seccomp: a filter on system calls, written out as classic BPF for x86-64 and 64-bit ARM.
+"""seccomp: a filter on system calls, as classic BPF for x86-64 and 64-bit ARM.
 
-A sandbox computes, reads what Landlock leaves it, and writes in its own folder. What it may call for that is on a list
-(`system_calls.py`); any other call answers EPERM, which Python shows as PermissionError, or ENOSYS where the C
-library then takes another way. With the deny-list, which is for a machine whose libraries need more, all is allowed
-that is not refused by its name. A call that does not exist yet answers ENOSYS, so that a new kernel opens no new
-door. Only calls of another architecture end the process. See seccomp(2).
+A sandbox computes, reads what Landlock leaves it, and writes in its own folder. A list has the calls that it needs for
+that (`system_calls.py`). Any other call fails with EPERM, which Python shows as PermissionError, or with ENOSYS if the
+C library then tries something else. With the deny-list, for machines whose libraries need more, every call is allowed
+that is not refused by name. Calls that do not exist yet fail with ENOSYS, so a new kernel opens no new door. Only calls
+of another architecture end the process. See seccomp(2).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _OF_ITSELF = (1, 4, 22, 35)  # PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP
 _SHARED = (62, 67)  # PR_SCHED_CORE, PR_SET_MEMORY_MERGE: one memory for equal pages of several processes
 _REFUSED_PRCTLS = (*_OF_ITSELF, *_SHARED)
 _ADVICE = (*range(5), 8, 10, 11, *range(14, 20), 102, 103)
-"""What may be advised on memory: nothing on pages that processes share, such as to merge or to drop them."""
+"""The allowed memory advice: none about pages that processes share, such as merging or dropping them."""
 _ADVICE_ON_FILES = range(4)  # not POSIX_FADV_DONTNEED, which drops what others read
 _OWN_CLOCKS = 15  # what is above names a process
 _QUEUED_SIGNALS = 31  # what is above is queued, and all processes of a user share the queue's limit
@@ -53,7 +53,7 @@ _PRIVATE_FUTEX, _REAL_TIME_FUTEX = 128, 256
 _FUTEX_WAITS = (0, 9)  # FUTEX_WAIT, FUTEX_WAIT_BITSET: for the end of a thread, of which the kernel tells everyone
 _ACCESS_AND_TRUNCATE = 0o1003  # O_TRUNC | O_ACCMODE, the same number on both
 _TRUNCATING_READERS = (0o1000, 0o1003)
-"""O_TRUNC without O_WRONLY or O_RDWR, which before version 3 Landlock takes for reading."""
+"""O_TRUNC without O_WRONLY or O_RDWR, which Landlock treats as reading before its version 3."""
 
 _LOAD, _AND, _RETURN = 0x20, 0x54, 0x06
 _JUMP, _JUMP_EQUAL, _JUMP_GREATER = 0x05, 0x15, 0x25
@@ -72,7 +72,7 @@ Instruction = tuple[int, int, int, int]
 """Operation, jump if true, jump if false, constant."""
 
 Bodies = Mapping[str, list[Instruction]]
-"""What to do about a call, by its name; the number of the call has been loaded."""
+"""The instructions for a call, by its name; the call's number has been loaded."""
 
 
 class _Program(ctypes.Structure):
@@ -80,12 +80,12 @@ class _Program(ctypes.Structure):
 
 
 def supported() -> bool:
-    """Whether this machine is of an architecture that the filter is written for."""
+    """Return whether the filter supports this machine's architecture."""
     return platform.system() == "Linux" and platform.machine() in _ARCHITECTURES
 
 
 def install(calls: SystemCalls) -> None:
-    """Filter the calls of this process and of all its threads, for good. `no_new_privs` must be set.
+    """Permanently filter the calls of this process and all its threads. `no_new_privs` must be set.
 
     Raises:
         OSError: the kernel refused.
@@ -103,12 +103,12 @@ def install(calls: SystemCalls) -> None:
 
 
 def program(machine: str, own: int, calls: SystemCalls) -> list[Instruction]:
-    """The filter.
+    """Return the filter program.
 
     Args:
-        machine: as in `platform.machine()`.
-        own: the process's id, the only one that it may signal.
-        calls: which list holds; what is "recorded" raises a signal instead of being refused (`recorded.py`).
+        machine: as from `platform.machine()`.
+        own: the process's id, the only one it may signal.
+        calls: which list to use; with "recorded", refused calls raise a signal (`recorded.py`).
     """
     column, architecture = _ARCHITECTURES[machine]
     steps = [_load(_ARCHITECTURE), (_JUMP_EQUAL, 1, 0, architecture), _return(_KILL), _load(_NUMBER)]
@@ -130,13 +130,13 @@ def program(machine: str, own: int, calls: SystemCalls) -> list[Instruction]:
 
 
 def _trapped(step: Instruction) -> Instruction:
-    """A signal in place of an error, which it carries."""
+    """Return the instruction that raises a signal carrying the error, instead of the error."""
     operation, _, _, answer = step
     return _return(answer ^ _ERROR | _TRAP) if operation == _RETURN and answer & ~0xFFFF == _ERROR else step
 
 
 def _numbered(table: Calls, answers: Bodies, column: int) -> Iterator[tuple[int, list[Instruction]]]:
-    """The answers by number, without those to calls that this architecture does not have."""
+    """Yield the answers by call number, without calls that this architecture lacks."""
     for name, numbers in table.items():
         number = numbers[column]
         if number is not None:
@@ -144,7 +144,7 @@ def _numbered(table: Calls, answers: Bodies, column: int) -> Iterator[tuple[int,
 
 
 def _stretches(bodies: Iterable[list[Instruction]]) -> Iterator[tuple[int, list[Instruction]]]:
-    """The first number of each stretch of calls that get the same answer, with this answer."""
+    """Yield the first number of each range of calls with the same answer, with that answer."""
     before: list[Instruction] = []
     for number, body in enumerate(bodies):
         if body != before:
@@ -153,7 +153,7 @@ def _stretches(bodies: Iterable[list[Instruction]]) -> Iterator[tuple[int, list[
 
 
 def _search(stretches: list[tuple[int, list[Instruction]]]) -> list[Instruction]:
-    """Find the stretch that a number is in, by halves."""
+    """Return instructions that find a number's range by binary search."""
     if len(stretches) == 1:
         return stretches[0][1]
     middle = len(stretches) // 2
@@ -165,7 +165,7 @@ def _search(stretches: list[tuple[int, list[Instruction]]]) -> list[Instruction]
 
 
 def _decisions(own: int) -> Bodies:
-    """What to answer to the calls whose arguments decide. The kernel reads 32 bits of each of these arguments."""
+    """Return the answers to calls whose arguments decide. The kernel reads 32 bits of each of these arguments."""
     me_or_zero = _if_any(0, (own, 0), _ALLOW, _EPERM)
     own_clock = [_load(_argument(0)), *_if(_JUMP_GREATER, _OWN_CLOCKS, [_return(_EPERM)]), _return(_ALLOW)]
     no_attributes = [_return(_NOT_SUPPORTED)]  # as of a file system without any: what copies files goes on
@@ -198,13 +198,13 @@ def _decisions(own: int) -> Bodies:
 
 
 def _signal_to(own: int, argument: int) -> list[Instruction]:
-    """Let the process signal itself, with a signal of the kind that is not queued."""
+    """Allow the process to signal itself with a non-queued signal."""
     queued = [_load(_argument(argument)), *_if(_JUMP_GREATER, _QUEUED_SIGNALS, [_return(_EPERM)])]
     return [*queued, *_if_any(0, (own,), _ALLOW, _EPERM)]
 
 
 def _private_futex() -> list[Instruction]:
-    """Let nobody be woken who is not of this process: a library's pages are the same memory in all sandboxes."""
+    """Allow only futexes private to this process: a library's pages are the same memory in all sandboxes."""
     everything_else = 0xFFFFFFFF & ~_REAL_TIME_FUTEX
     steps = [_load(_argument(1)), (_AND, 0, 0, everything_else)]
     steps += _if(_JUMP_GREATER, _PRIVATE_FUTEX - 1, [_return(_ALLOW)])
@@ -214,7 +214,7 @@ def _private_futex() -> list[Instruction]:
 def _if_any(
     argument: int, values: Iterable[int], answer: int, otherwise: int, mask: int | None = None
 ) -> list[Instruction]:
-    """One answer where an argument, or what a mask leaves of it, has one of these values, and another where not."""
+    """Give one answer if an argument, optionally masked, has one of these values, and another one if not."""
     steps = [_load(_argument(argument)), *([(_AND, 0, 0, mask)] if mask is not None else [])]
     for value in values:
         steps += _if(_JUMP_EQUAL, value, [_return(answer)])
@@ -230,7 +230,7 @@ def _load(offset: int) -> Instruction:
 
 
 def _argument(position: int) -> int:
-    """Offset of the low half of an argument; both architectures are little-endian."""
+    """Return the offset of an argument's low half; both architectures are little-endian."""
     return _FIRST_ARGUMENT + 8 * position
 
 
@@ -239,11 +239,11 @@ def _return(answer: int) -> Instruction:
 
 
 def _prepare(calls: SystemCalls) -> tuple[bytes, list[int]]:
-    """The filter as the kernel reads it, and the places where the id of a process belongs."""
+    """Return the filter in the kernel's format, and the offsets where the process id goes."""
     steps = program(platform.machine(), _NOBODY, calls)
     places = [_BYTES * number + _CONSTANT for number, step in enumerate(steps) if step[3] == _NOBODY]
     return b"".join(struct.pack("<HBBI", *step) for step in steps), places
 
 
 _PREPARED = {calls: _prepare(calls) for calls in get_args(SystemCalls)} if supported() else {}
-"""Made before any sandbox is forked: sandboxes have less to do, and share the memory."""
+"""Prepared before any sandbox is forked, to save sandboxes work and memory."""

@@ -1,4 +1,4 @@
-"""Choosing a level by trying it: a throw-away process confines itself, and then does what it should not."""
+"""Chooses a level by trying it: a throwaway process confines itself, and then does what it must not."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ _SEPARATE = ("mnt", "pid", "net", "ipc", "uts")  # namespaces that an enclosure 
 
 
 def default_level() -> Level:
-    """The weakest level that is accepted unless someone says otherwise."""
+    """Return the weakest level to accept by default."""
     return Level.L2 if sys.platform.startswith("linux") else Level.L1
 
 
 def choose_level(minimum: Level | None = None) -> Level:
-    """The strongest level that holds on this machine; L4 only where `minimum` is L4.
+    """Return the strongest level that works on this machine; L4 only if `minimum` is L4.
 
     Args:
-        minimum: the weakest level to accept; by default L2 on Linux, and L1 where there is no L2.
+        minimum: the weakest level to accept; by default L2 on Linux, and L1 elsewhere.
 
     Raises:
-        BadInput: it is below `minimum`.
+        BadInput: that level is below `minimum`.
     """
     minimum = default_level() if minimum is None else minimum
     problems: list[str] = []
@@ -58,10 +58,11 @@ def choose_level(minimum: Level | None = None) -> Level:
 
 
 def self_test(level: Level = Level.L2) -> list[str]:
-    """Try a level in a throw-away process: what it could still do, or why it is not available. Empty if it holds.
+    """Try a level in a throwaway process; return what the process could still do, or why the level is not available.
+    Empty if it holds.
 
     Args:
-        level: L2, L3 or L4; for L4 the image is built first if there is none yet.
+        level: L2, L3 or L4; for L4, the image is built first if it does not exist.
     """
     if landlock.abi() < 1:
         return ["no Landlock"]
@@ -117,7 +118,7 @@ def _tried(enclosure: Enclosure, level: Level) -> list[str]:
 
 @contextlib.contextmanager
 def _listener() -> Iterator[int]:
-    """A port on this machine that accepts connections; one that does not, if there is no network at all."""
+    """Yield an open port on this machine; if there is no network at all, a closed one."""
     try:
         server = socket.create_server(("127.0.0.1", 0))
     except OSError:

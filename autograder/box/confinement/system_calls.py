@@ -1,10 +1,10 @@
 """The kernel's system calls, sorted by what a sandbox may do with them: the tables of `seccomp.py`.
 
-Each has its number on x86-64 and on 64-bit ARM, from the kernel's headers (unistd_64.h, asm-generic/unistd.h); None
-where there is no such call. `ALLOWED` and `DECIDED` hold what the right answers of all lessons, the packages that
-lessons use, figures, training and threads were seen to call, and what takes the place of these in other versions of
-the C library (glibc 2.28 to 2.41) and on the other architecture. A sandbox has nothing to lock, to watch, or to ask
-about the machine: through any of these, two sandboxes that run at once could tell each other something.
+Each has its numbers on x86-64 and 64-bit ARM, from the kernel's headers (unistd_64.h, asm-generic/unistd.h); None if
+there is no such call. `ALLOWED` and `DECIDED` hold the calls observed in the right answers of all lessons, the lessons'
+packages, figures, training and threads, and their equivalents in other versions of the C library (glibc 2.28 to 2.41)
+and on the other architecture. A sandbox may not lock or watch anything, nor ask about the machine: two sandboxes
+running at once could communicate through any of these.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ ALLOWED: Calls = {
     "times": (100, 153),
     "uname": (63, 160),
 }
-"""What needs no second look, by what it is for."""
+"""Calls allowed unconditionally, by purpose."""
 
 DECIDED: Calls = {
     "clock_getres": (229, 114),
@@ -166,7 +166,7 @@ DECIDED: Calls = {
     "tgkill": (234, 131),
     "tkill": (200, 130),
 }
-"""Calls whose arguments decide, or that have an answer of their own (see `seccomp.py`)."""
+"""Calls whose arguments decide, or that get a special answer (see `seccomp.py`)."""
 
 MISSED: Calls = {
     # newer forms of calls above
@@ -192,7 +192,7 @@ MISSED: Calls = {
     "pkey_mprotect": (329, 288),
     "set_mempolicy": (238, 237),
 }
-"""Not allowed, and answered as by a kernel that has no such call: programs then do something else."""
+"""Calls answered as if the kernel did not have them: programs then do something else."""
 
 REFUSED: Calls = {
     # what one sandbox could tell another: disk and memory of the machine, its page cache, its count of signals
@@ -362,11 +362,11 @@ REFUSED: Calls = {
     "ustat": (136, None),
     "vhangup": (153, 58),
 }
-"""Refused by their names, even where all others are allowed."""
+"""Calls refused by name, even with the deny-list."""
 
 
 def name_of(number: int, column: int) -> str:
-    """What a call is called, or its number where no table has it.
+    """Return a call's name, or its number if no table has it.
 
     Args:
         number: of the call.

@@ -1,1 +1,1 @@
-"""The process that imports everything once and forks sandboxes from itself, and the grader's side of it."""
+"""The fork server, a process that imports everything once and forks sandboxes from itself; and its client."""

@@ -4,7 +4,7 @@
         result = box.run_cell("def dot_product_scores(q, k): return q @ k.mT")
         [observation] = box.observe_cases("dot_product_scores", [case])
 
-A sandbox that ends, hangs, or breaks the protocol raises `BoxLost`, once; it is dead by then.
+A sandbox that ends, hangs, or violates the protocol raises `BoxLost`, once; by then it is dead.
 """
 
 from __future__ import annotations
@@ -43,22 +43,22 @@ StartMethod = Literal["fork", "spawn"]
 class ForkServer:
     """A warm process from which sandboxes are forked; with `start="spawn"` each sandbox is a fresh process instead.
 
-    It takes two seconds or so to warm up, in the background: there is time for something else before `ready`,
-    which `with` and the first sandbox call by themselves.
+    It takes about two seconds to warm up, in the background, so do something else before calling `ready`; `with` and
+    the first sandbox call it by themselves.
 
     Args:
         withheld: modules that must not be in the sandboxes.
-        level: how the sandboxes are confined.
-        limits: what each may use.
-        channels: how many processes or threads may use this fork server at once, each with a number of its own.
-        start: "fork", or "spawn" where forking after importing torch is unsafe (macOS); by default whichever fits.
-        trains: load what training needs; without it, sandboxes are ready half a second earlier, and any that
-            trains after all loads it for itself.
-        stand_ins: let something stand in for packages that are not installed, where cells import them.
-        own: packages of the course's own, with its answers, for which nothing stands in.
-        held: names of `course_lib` that the sandboxes are for, with whatever they need; None for all that is not
+        level: the sandboxes' level of confinement.
+        limits: of each sandbox.
+        channels: how many processes or threads may use this fork server at once, each with its own channel number.
+        start: "fork", or "spawn" where forking after importing torch is unsafe (macOS); by default, whichever works.
+        trains: whether to preload what training needs. Without it, sandboxes are ready half a second earlier, and one
+            that does train loads it itself.
+        stand_ins: whether packages that are not installed get a stand-in when cells import them.
+        own: the course's own packages, which contain its answers and get no stand-in.
+        held: names of `course_lib` that the sandboxes need, along with their imports; None for everything not
             withheld.
-        root: with a process that was started earlier, for this level and these limits, with at least these channels.
+        root: an early-started process, with the same level and limits and at least as many channels.
 
     Raises:
         BadInput: a withheld module does not exist.
@@ -113,10 +113,10 @@ class ForkServer:
         self.close()
 
     def ready(self) -> None:
-        """Wait until sandboxes can be opened. Call it before this process forks users of the channels.
+        """Wait until sandboxes can be opened. Call it before forking processes that use the channels.
 
         Raises:
-            BoxUnavailable: the process did not start; it has been ended.
+            BoxUnavailable: the process did not start, and has been ended.
         """
         if self._is_ready:
             return
@@ -141,14 +141,14 @@ class ForkServer:
         limits: Limits | None = None,
         files: Path | None = None,
     ) -> Box:
-        """A new sandbox, confined; its folder is empty, or begins with a copy of some files.
+        """Open a new, confined sandbox; its folder is empty or starts with a copy of some files.
 
         Args:
-            channel: which of the fork server's channels to use; no two users may share one.
-            seed: of the sandbox's random numbers; drawn anew by default.
-            seconds: how much of its time the submission has left; by default all of it.
-            limits: what it may use; by default the fork server's limits.
-            files: a folder whose files it begins with; no link may be among them.
+            channel: the channel to use; no two users may share one.
+            seed: of the sandbox's random numbers; random by default.
+            seconds: the submission's remaining time; by default all of it.
+            limits: its limits; by default the fork server's.
+            files: a folder with files to copy; it must not contain links.
 
         Raises:
             BoxUnavailable: it could not be opened.
@@ -183,7 +183,7 @@ class ForkServer:
         return Box(ours, handle, limits, folder, until)
 
     def take_over(self, channel: int) -> None:
-        """End the sandboxes that an earlier user of the channel, who has died, left open.
+        """End the sandboxes that an earlier user of the channel left open when it died.
 
         Raises:
             BoxUnavailable: the fork server does not answer.
@@ -192,7 +192,7 @@ class ForkServer:
             self._channels[channel].ask({"do": "clear"})
 
     def revive(self) -> None:
-        """Start another process if this one has ended; before this process forks users of the channels, as `ready`.
+        """Start another process if this one has ended. Like `ready`, call it before forking users of the channels.
 
         Raises:
             BoxUnavailable: it did not start.
@@ -216,18 +216,18 @@ class ForkServer:
         self.ready()
 
     def close(self) -> None:
-        """End the fork server and its sandboxes; only in the process that started it."""
+        """End the fork server and its sandboxes. Call it only in the process that started it."""
         for channel in self._channels:
             channel.close(quit_server=os.getpid() == self._owner)
         self._root.close(ANSWER_SECONDS if self._is_ready else 0)  # one still warming up hears nothing
 
     def _begin_server(self) -> None:
-        """Tell the process, which has been started, what sandboxes are to have."""
+        """Tell the started process what its sandboxes should have."""
         self._channels = [Channel(end) for end in self._root.ends]
         self._root.tell_server(self._setup)
 
     def _accept(self, listener: socket.socket) -> None:
-        """Let the inside connect, once for each channel.
+        """Let the inside connect once for each channel.
 
         Raises:
             BoxUnavailable: it has ended, or takes too long.
@@ -261,7 +261,7 @@ def _container_is_there() -> Iterator[None]:
 
 
 def _can_fork() -> bool:
-    """Whether sandboxes can be forks: on Linux 5.3 or newer, where a process can be held by a descriptor."""
+    """Return whether sandboxes can be forks: on Linux 5.3 or newer, which has process descriptors."""
     try:
         os.close(os.pidfd_open(os.getpid()))
     except (AttributeError, OSError):

@@ -22,13 +22,13 @@ from autograder.box.frames import Json
 from autograder.box.processes import Doing, Reading
 
 ANSWER_SECONDS = 20.0
-"""Until the fork server, which runs nothing of a student's, has answered."""
+"""Time limit for a reply from the fork server, which runs no student code."""
 
 LOOK_SECONDS = 0.1
-"""Between two looks at what a sandbox computes, where one of them takes microseconds."""
+"""Seconds between two looks at a sandbox, if a look takes microseconds."""
 
 DEAR_LOOK_SECONDS = 0.5
-"""The same where it takes milliseconds: to look through all processes, or to ask another one."""
+"""The same if a look takes milliseconds: searching all processes, or asking another one."""
 
 _MESSAGE_BYTES = 1 << 16
 
@@ -37,9 +37,9 @@ class BoxHandle:
     """Watches a sandbox's process, waits for it, and ends it.
 
     Attributes:
-        process: its number here; 0 where it has none.
-        look_seconds: how long to leave between two looks.
-        group: its control group, where it has one.
+        process: its process id on this side; 0 if it has none.
+        look_seconds: seconds between two looks.
+        group: its control group, if it has one.
     """
 
     def __init__(self, process: int, alone: bool) -> None:
@@ -51,22 +51,22 @@ class BoxHandle:
         self.group: Path | None = None
 
     def look(self) -> Reading | None:
-        """What it and the processes that it has started have computed; None where that is unknown.
+        """Return what it and its child processes have computed; None if unknown.
 
         Raises:
-            BoxUnavailable: the fork server knows, and has gone.
+            BoxUnavailable: only the fork server knows, and it is gone.
         """
         return processes.read(self.process, self._alone)
 
     def wait(self, seconds: float) -> bool:
-        """Whether the process has ended by itself within `seconds`."""
+        """Return whether the process ends by itself within `seconds`."""
         raise NotImplementedError
 
     def end(self) -> int:
-        """Kill the process with everything it started; its wait status.
+        """Kill the process and everything it started; return its wait status.
 
         Raises:
-            BoxUnavailable: the fork server has gone, and with it the status.
+            BoxUnavailable: the fork server is gone, and the status with it.
         """
         try:
             return self._kill()
@@ -79,18 +79,18 @@ class BoxHandle:
 
 
 class Channel:
-    """One conversation with the fork server, one request and its answer at a time."""
+    """A channel to the fork server: one request and its reply at a time."""
 
     def __init__(self, control: socket.socket) -> None:
         self._control = control
         self._lock = threading.Lock()
 
     def fork(self, wire: socket.socket, alone: bool) -> BoxHandle:
-        """Let the fork server fork a sandbox that speaks through `wire`.
+        """Make the fork server fork a sandbox that talks through `wire`.
 
         Args:
             wire: the sandbox's end of its connection.
-            alone: whether it can start no other processes.
+            alone: whether it cannot start other processes.
 
         Raises:
             BoxUnavailable: it cannot.
@@ -101,7 +101,7 @@ class Channel:
         return Forked(self, answer["process"], descriptors[0], alone)
 
     def ask(self, message: dict[str, Json], wire: socket.socket | None = None) -> tuple[Json, list[int]]:
-        """Send a request; its answer, with the descriptors that came along.
+        """Send a request; return the reply and any descriptors that came with it.
 
         Raises:
             BoxUnavailable: the fork server has ended, or does not answer.
@@ -122,10 +122,10 @@ class Channel:
                     os.close(descriptor)
 
     def receive(self, seconds: float) -> tuple[Json, list[int]]:
-        """The next message, with the descriptors that came along.
+        """Receive the next message and any descriptors that came with it.
 
         Raises:
-            BoxUnavailable: none came in that many seconds, or none can come any more.
+            BoxUnavailable: none came in time, or none can come any more.
         """
         self._control.settimeout(max(seconds, 0.001))
         try:
@@ -139,7 +139,7 @@ class Channel:
         return json.loads(data), list(descriptors)
 
     def close(self, quit_server: bool) -> None:
-        """Hang up, and if asked to, tell the fork server to end."""
+        """Close the channel, and optionally tell the fork server to end."""
         if quit_server:
             with contextlib.suppress(OSError):
                 self._control.send(b'{"do":"quit"}')
@@ -147,9 +147,9 @@ class Channel:
 
 
 class Forked(BoxHandle):
-    """A fork: the fork server reaps it, its process descriptor tells when it ends.
+    """A forked sandbox: the fork server reaps it, and its process descriptor tells when it ends.
 
-    The fork server may live in a namespace of its own, where processes have other numbers.
+    The fork server may run in its own namespace, where processes have other ids.
     """
 
     def __init__(self, channel: Channel, number: int, handle: int, alone: bool) -> None:
@@ -159,7 +159,7 @@ class Forked(BoxHandle):
         self._handle = handle
 
     def look(self) -> Reading | None:
-        """A reading from here, or where its process cannot be seen (from another container) the fork server's."""
+        """Return a reading from this side, or from the fork server if the process is not visible here (containers)."""
         if self.process:
             return super().look()
         answer, _ = self._channel.ask({"do": "look", "process": self._number})
@@ -167,7 +167,7 @@ class Forked(BoxHandle):
         return None if reading is None else Reading(reading["computed"], Doing(reading["doing"]))
 
     def wait(self, seconds: float) -> bool:
-        """Whether its descriptor says so within `seconds`."""
+        """Return whether its descriptor reports the end within `seconds`."""
         poll = select.poll()
         poll.register(self._handle, select.POLLIN)
         return bool(poll.poll(seconds * 1000))
@@ -181,18 +181,18 @@ class Forked(BoxHandle):
 
 
 class Spawned(BoxHandle):
-    """A process of its own."""
+    """A spawned sandbox: a fresh process."""
 
     def __init__(self, process: subprocess.Popen[bytes], alone: bool) -> None:
         super().__init__(process.pid, alone)
         self._process = process
 
     def look(self) -> Reading | None:
-        """A reading from here, until it has been reaped."""
+        """Return a reading, until the process has been reaped."""
         return super().look() if self._process.returncode is None else None
 
     def wait(self, seconds: float) -> bool:
-        """Whether it could be reaped within `seconds`."""
+        """Return whether it could be reaped within `seconds`."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(seconds)
             return True
@@ -208,7 +208,7 @@ class Spawned(BoxHandle):
 
 
 def _process_of(handle: int) -> int:
-    """The number that a process has here, from its descriptor; 0 where that is unknown, or the process has ended."""
+    """Return a process's id on this side from its descriptor; 0 if unknown, or if the process has ended."""
     with contextlib.suppress(OSError), open(f"/proc/self/fdinfo/{handle}") as file:
         for line in file:
             if line.startswith("Pid:"):

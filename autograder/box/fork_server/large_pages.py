@@ -1,8 +1,8 @@
-"""Large pages for the memory that every sandbox shares with the fork server.
+"""Puts the memory that sandboxes share with the fork server into large pages.
 
-A fork copies the table of its parent's pages, and the end of the fork takes it apart again. With some 250 MB in
-pages of 4 KB that is most of what opening and closing a sandbox costs; in pages of 2 MB it is next to nothing. What
-a sandbox then writes to is still copied 4 KB at a time.
+Forking copies the parent's page table, and the end of the fork takes it apart again. With some 250 MB in 4 KB pages,
+that is most of the cost of opening and closing a sandbox; with 2 MB pages, it is next to nothing. Memory that a sandbox
+then writes to is still copied 4 KB at a time.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LARGE = 2 << 20
 
 
 def use_large_pages() -> None:
-    """Gather this process's own memory into large pages, as far as the kernel can: nothing depends on it."""
+    """Gather this process's private memory into large pages as far as the kernel can. Nothing depends on success."""
     if not sys.platform.startswith("linux"):
         return
     advise = ctypes.CDLL(None).madvise
@@ -28,7 +28,7 @@ def use_large_pages() -> None:
 
 
 def _large_blocks(maps: list[str]) -> Iterator[int]:
-    """The address of each whole large block of private memory that belongs to no file; see proc_pid_maps(5)."""
+    """Yield the address of each whole large block of private, anonymous memory; see proc_pid_maps(5)."""
     for line in maps:
         addresses, modes, _offset, _device, inode, *name = line.split()
         if modes == "rw-p" and inode == "0" and name in ([], ["[heap]"]):

@@ -1,7 +1,7 @@
-"""The folder that a fork server and its sandboxes have, and fresh processes in it.
+"""The folder of a fork server and its sandboxes, and fresh processes in it.
 
-A fresh process imports packages first, and learns afterwards what it is to be: so it can be started before the grader
-itself has imported torch. Nothing here needs that.
+A fresh process first imports packages, and only then learns what it should become, so it can be started before the
+grader itself has imported torch. Nothing here needs torch.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PACKAGES = (
     "matplotlib_inline.backend_inline",
     "safetensors.torch",
 )
-"""What every sandbox needs of what is installed."""
+"""Installed packages that every sandbox needs."""
 
 _PROGRAM = """
 import gc, sys
@@ -47,12 +47,12 @@ if told:  # else the grader has ended
 
 
 def enclosure_at(level: Level, limits: Limits, boxes: int) -> Enclosure:
-    """What surrounds a fork server.
+    """Return the enclosure of a fork server.
 
     Args:
-        level: of its sandboxes.
+        level: its sandboxes' level.
         limits: of a sandbox.
-        boxes: how many there may be at once.
+        boxes: the largest number at once.
     """
     if level is Level.L4:
         return Container(limits, boxes)
@@ -60,13 +60,13 @@ def enclosure_at(level: Level, limits: Limits, boxes: int) -> Enclosure:
 
 
 class BoxRoot:
-    """A folder for sandboxes, and where they have a fork server, its process and the ends of its channels.
+    """The folder of sandboxes, with their fork server's process and channels, if they have one.
 
     Args:
-        level: how the sandboxes are confined.
-        limits: what each may use.
-        channels: how many sandboxes there are at once, each opened through a channel of its own.
-        serves: start a process for a fork server; without it each sandbox is a fresh process.
+        level: the sandboxes' level of confinement.
+        limits: of each sandbox.
+        channels: the number of channels, each of which opens one sandbox at a time.
+        serves: whether to start a process for a fork server; without it, each sandbox is a fresh process.
 
     Raises:
         ContainerFailed: at level L4, no container can be started.
@@ -118,7 +118,7 @@ class BoxRoot:
         self.process = self.start(self._theirs)
 
     def tell_server(self, what: dict[str, Any]) -> None:
-        """Tell that process which fork server to be."""
+        """Tell that process which fork server to become."""
         assert self.process is not None
         if self.listener is not None:
             tell(self.process, {**what, "sockets": [], "door": str(self.path / "door"), "channels": self.channels})
@@ -128,7 +128,7 @@ class BoxRoot:
             end.close()
 
     def start(self, sockets: list[socket.socket]) -> subprocess.Popen[bytes]:
-        """A fresh process on the folder's library, with nothing of this one's environment, that waits for `tell`."""
+        """Start a fresh process with the folder's library and none of this one's environment; it waits for `tell`."""
         library, packages = str(self.path / "library"), self.enclosure.packages
         environment = _environment(self.path / "home")
         program = _PROGRAM.format(library=library, packages=packages, names=PACKAGES)
@@ -145,15 +145,15 @@ class BoxRoot:
             )
 
     def last_words(self) -> str:
-        """The end of what its processes have complained of."""
+        """Return the end of its processes' error output."""
         lines = (self.path / "log").read_text(errors="replace").strip().splitlines()
         return lines[-1] if lines else "it left no message"
 
     def close(self, patience: float = 0.0) -> None:
-        """End the fork server with its sandboxes, and remove the folder; only in the process that made it.
+        """End the fork server and its sandboxes, and remove the folder. Call it only in the process that made it.
 
         Args:
-            patience: how many seconds it may take to end by itself once asked to.
+            patience: seconds it may take to end by itself once asked.
         """
         if os.getpid() != self._owner:
             return
@@ -175,14 +175,14 @@ class BoxRoot:
 
 
 def tell(process: subprocess.Popen[bytes], what: dict[str, Any]) -> None:
-    """Tell a fresh process what it is to be: the fields of `server.Start`. One that has ended hears nothing."""
+    """Tell a fresh process what to become: the fields of `server.Start`. Do nothing if it has ended."""
     assert process.stdin is not None
     with contextlib.suppress(BrokenPipeError), process.stdin as pipe:
         pipe.write(json.dumps(what).encode() + b"\n")
 
 
 def _environment(home: Path) -> dict[str, str]:
-    """All of the environment of a fork server and its sandboxes. One thread: threads do not survive a fork."""
+    """Return the whole environment of a fork server and its sandboxes. One thread: threads do not survive a fork."""
     threads = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
     return {
         **dict.fromkeys(threads, "1"),

@@ -1,7 +1,7 @@
-"""The fork server: a fresh process that imports everything once, and forks a sandbox from itself whenever asked.
+"""The fork server: a fresh process that imports everything once, and forks a sandbox from itself on request.
 
-It is started from the filtered library (see `library.py`) and never holds what a sandbox must not know. It runs
-no student's code, so it can be asked what a sandbox computes, to end it, and to say how it ended.
+It starts from the filtered library (see `library.py`) and never holds anything that a sandbox must not know. It runs no
+student code, so the grader can trust it to report what a sandbox computes, to end it, and to say how it ended.
 """
 
 from __future__ import annotations
@@ -60,21 +60,21 @@ _REHEARSAL = (
 
 @dataclass(frozen=True)
 class Start:
-    """What the grader tells a fresh process, as a line of JSON.
+    """The grader's message to a fresh process, a line of JSON.
 
     Attributes:
-        library: the filtered copy, first on the path.
+        library: the filtered copy of the library, first on the path.
         packages: folders of installed packages.
-        modules: the modules of `course_lib` that are in the copy.
+        modules: the modules of `course_lib` in the copy.
         withheld: modules that must not be importable.
-        level: of its sandboxes.
-        sockets: descriptors: one control socket for each channel, or the wire of the only sandbox.
-        door: a socket to connect to, once for each channel, where none can be inherited.
-        channels: how many there are then.
-        trains: load what training needs.
-        stand_ins: let something stand in for packages that are not installed.
-        own: packages of the course's own, for which nothing stands in.
-        is_box: whether this process is to be a sandbox itself, and not a fork server.
+        level: its sandboxes' level.
+        sockets: descriptors: a control socket per channel, or the wire of the only sandbox.
+        door: a socket to connect to once per channel, if none can be inherited.
+        channels: the number of channels in that case.
+        trains: whether to preload what training needs.
+        stand_ins: whether packages that are not installed get a stand-in.
+        own: the course's own packages, which get no stand-in.
+        is_box: whether to become a sandbox itself instead of a fork server.
     """
 
     library: str
@@ -91,7 +91,7 @@ class Start:
     is_box: bool = False
 
     def confinement(self) -> child.Confinement:
-        """How its sandboxes confine themselves, and what they may read."""
+        """Return how its sandboxes confine themselves, and what they may read."""
         grants: list[landlock.Grant] = []
         if self.level >= Level.L2:
             grants = open_grants([Path(self.library)], [Path(path) for path in self.packages])
@@ -99,8 +99,8 @@ class Start:
 
 
 def main(told: str) -> None:
-    """The life of a fresh process, which has imported packages (`root.py`): a fork server or, where forking is unsafe,
-    a single sandbox.
+    """Run a fresh process that has imported packages (`root.py`): as a fork server or, where forking is unsafe, as a
+    single sandbox.
     """
     start = Start(**json.loads(told))
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # there are no more orders
@@ -124,9 +124,9 @@ def _connect(door: str) -> int:
 
 
 def warm_up(start: Start) -> BoxShell:
-    """Import what sandboxes need, make them a shell, and check that nothing withheld can be imported.
+    """Import what sandboxes need, make their shell, and check that nothing withheld can be imported.
 
-    What was imported stays for good: from then on it is kept out of garbage collection, which begins here.
+    Everything imported stays forever, so it is excluded from garbage collection, which starts here.
     """
     for name in [*_WELCOME, *([_TRAINING] if start.trains else []), *start.modules]:
         with contextlib.suppress(ImportError):
@@ -148,7 +148,7 @@ def warm_up(start: Start) -> BoxShell:
 
 
 def rehearse(shell: BoxShell) -> None:
-    """Run one cell of each kind, so that what they load lazily is loaded once for all sandboxes; then forget them."""
+    """Run one cell of each kind, so that lazy imports happen once for all sandboxes; then forget the cells."""
     loop = asyncio.new_event_loop()
     shell.recorder, shell.loop_runner = Recorder(Limits().output_bytes), loop.run_until_complete
     for source in _REHEARSAL:
@@ -158,7 +158,7 @@ def rehearse(shell: BoxShell) -> None:
 
 
 class ForkServerProcess:
-    """Forks sandboxes, keeps them as unreaped children until it may reap them, and cleans up after them."""
+    """Forks sandboxes, keeps them as unreaped children until told to reap them, and cleans up after them."""
 
     def __init__(
         self,
@@ -176,7 +176,7 @@ class ForkServerProcess:
         self._boxes: dict[int, int] = {}  # process -> the channel that opened it
 
     def serve(self) -> None:
-        """Answer the channels until the last one is closed."""
+        """Serve the channels until the last one is closed."""
         ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
         tasks = os.listdir("/proc/self/task")
         if len(tasks) != 1:
@@ -244,7 +244,7 @@ class ForkServerProcess:
         os.close(handle)
 
     def _end(self, process: int) -> int:
-        """Kill a sandbox with everything it started; its wait status, as it ended by itself or by this."""
+        """Kill a sandbox and everything it started; return its wait status, whether it ended by itself or by this."""
         if self._boxes.pop(process, None) is None:
             return 0
         for kill, target in ((os.killpg, process), (os.kill, process)):
@@ -255,7 +255,7 @@ class ForkServerProcess:
         return status
 
     def _sweep(self) -> None:
-        """Kill what sandboxes left behind: a process that loses its parent becomes a child of this one."""
+        """Kill processes that sandboxes left behind: orphans become children of this process."""
         if self._confinement.level >= Level.L2:
             return  # nothing can have been started
         for _ in range(_SWEEPS):
@@ -269,7 +269,7 @@ class ForkServerProcess:
                     os.waitpid(process, 0)
 
     def _forget(self, channel: int) -> None:
-        """Close a channel whose owner has gone, and end its sandboxes."""
+        """Close a channel whose user is gone, and end its sandboxes."""
         self._channels.pop(channel).close()
         self._clear(channel)
 

@@ -1,1 +1,1 @@
-"""What runs inside a sandbox, next to the student's code."""
+"""The code that runs inside a sandbox, next to the student's code."""

@@ -1,7 +1,7 @@
-"""Inside a sandbox: confine, then run cells and call answers for as long as someone asks.
+"""Inside a sandbox: confines the process, then runs cells and calls answers on request.
 
-Everything here shares a process with a student's code, which may change any of it. So nothing here is
-trusted: what goes out is checked at the other end, and what must not be known is not here.
+Everything here shares a process with student code, which may change any of it. So nothing here is trusted: the other
+end checks everything that goes out, and secrets are not here.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ from course_lib.judging.observation import ENDINGS, Foreign, Observation, Outcom
 
 @dataclass(frozen=True)
 class Confinement:
-    """What all sandboxes of a lesson have in common.
+    """The confinement that all sandboxes of a lesson share.
 
     Attributes:
-        level: how they confine themselves.
+        level: their level of confinement.
         grants: what they may read at level L2.
     """
 
@@ -60,12 +60,12 @@ class Confinement:
 
 
 def live_in_box(wire: int, shell: BoxShell, missing: MissingPackages, confinement: Confinement) -> NoReturn:
-    """The whole life of a sandbox, in a process of its own. Never returns.
+    """Run a sandbox in this process. Never returns.
 
     Args:
         wire: descriptor of the connection to the grader.
-        shell: IPython, made before the fork.
-        missing: what stands in for packages that are not installed.
+        shell: the IPython shell made before the fork.
+        missing: finds stand-ins for packages that are not installed.
         confinement: how it is confined.
     """
     status = 1
@@ -93,14 +93,14 @@ def live_in_box(wire: int, shell: BoxShell, missing: MissingPackages, confinemen
 def _settle(
     wire: int, confinement: Confinement, folder: str, seed: int | None, limits: Limits
 ) -> tuple[asyncio.AbstractEventLoop, int]:
-    """Leave everything shared with others behind, and confine; the event loop, and the address space taken so far.
+    """Cut all ties to other processes, and confine; return the event loop, and the address space in use so far.
 
     Args:
         wire: as for `live_in_box`.
         confinement: as for `live_in_box`.
         folder: the sandbox's home and working directory.
-        seed: for torch, numpy and random; None draws one.
-        limits: what it may use.
+        seed: for torch, numpy and random; None for a random one.
+        limits: the sandbox's limits.
     """
     if os.getsid(0) != os.getpid():
         os.setsid()
@@ -133,7 +133,7 @@ def _close_all_but(keep: set[int]) -> None:
 
 
 def _reseed(seed: int | None) -> None:
-    """Fresh random numbers: otherwise every sandbox would draw those of the process it was forked from."""
+    """Seed the random numbers: otherwise every sandbox would draw the same ones as its parent."""
     value = int.from_bytes(os.urandom(8), "little") >> 1 if seed is None else seed
     torch.default_generator.manual_seed(value)  # `torch.manual_seed` wakes every kind of accelerator as well
     np.random.seed(value % (1 << 32))
@@ -152,13 +152,13 @@ def _prepare_shell(shell: BoxShell, loop: asyncio.AbstractEventLoop, limits: Lim
 
 
 class Answerer:
-    """Carries out requests, and turns every ending into data.
+    """Carries out requests, and turns every outcome into data.
 
     Args:
-        shell: where cells run.
-        limits: what they may use, unless a request allows something else.
-        mapped: the address space that the libraries take, from which memory counts.
-        wire: as for `live_in_box`; a request may be followed by more, and an answer may have a question.
+        shell: the shell to run cells in.
+        limits: their limits, unless a request has its own.
+        mapped: the address space of the libraries, which does not count toward the memory limit.
+        wire: as for `live_in_box`; a request may be followed by more frames, and a reply preceded by calls.
     """
 
     def __init__(self, shell: BoxShell, limits: Limits, mapped: int, wire: int) -> None:
@@ -168,7 +168,7 @@ class Answerer:
         self._mapped = mapped
 
     def answer(self, request: Frame) -> Iterator[bytes]:
-        """The replies to one request, ready to be sent: one to a cell, one for each case to an observation."""
+        """Yield the replies to a request, ready to send: one for a cell, one per case for an observation."""
         allowed = replace(self._limits, **request.header.get("allowed", {}))
         self._shell.recorder.limit = allowed.output_bytes
         if self._mapped:  # elsewhere the address space is not limited
@@ -208,7 +208,7 @@ class Answerer:
                 return
 
     def _call(self, number: str, callback: int, *args: Value, **kwargs: Value) -> Value:
-        """What a callback of the grader's returns, or the exception that it raises."""
+        """Call one of the grader's callbacks: return its result, or raise its exception."""
         encoder = Encoder()
         data = encode_call(callback, args, kwargs, encoder)
         _write(self._wire, self._encode(Frame({"id": number, "kind": "call", "call": data}, encoder.tensors)))
@@ -237,7 +237,7 @@ class Answerer:
             return self._encode(_reply(number, replace(observation, value=Foreign(what), gradients=none), grown))
 
     def _observe(self, name: str, case: Case, forbidden: Sequence[str]) -> tuple[Observation, tuple[Value, ...]]:
-        """What an answer does on a case, and the arguments after that."""
+        """Return what an answer does on a case, and the arguments afterwards."""
         if name not in self._shell.user_ns:
             return Observation(returned=False, failure=Outcome.NEVER_DEFINED), ()
         with judging() as missing:

@@ -1,8 +1,8 @@
-"""A test cell, run past everything in IPython that a student's code can replace.
+"""Runs a test cell without anything in IPython that student code can replace.
 
-The handler of exceptions, the traceback, events, what transforms source and syntax trees, `run_cell` itself: all are
-open to code in the same interpreter. So a test does not go through them. It has passed where its code came to its
-end here, whatever its outputs show. docs/plain_nbgrader.md says what that cannot keep out.
+Code in the same interpreter can replace the exception handler, the traceback, events, source and syntax tree
+transformers, and `run_cell` itself. So a test does not go through them. It has passed if its code reached its end here,
+whatever its outputs show. docs/plain_nbgrader.md says what this cannot prevent.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _set_trace, _set_profile = sys.settrace, sys.setprofile
 
 
 class NotFinished(Exception):
-    """A test has neither come to its end nor raised: what runs coroutines was replaced."""
+    """A test neither finished nor raised: the code that runs coroutines was replaced."""
 
 
 def run_test(shell: BoxShell, source: str) -> CellResult:
     """Run a test cell.
 
     Args:
-        shell: whose names it uses, and where its outputs go.
+        shell: has the names that it uses, and takes its outputs.
         source: plain Python, without magics.
     """
     _set_trace(None)  # what traces calls can jump over an assertion
@@ -57,7 +57,7 @@ def run_test(shell: BoxShell, source: str) -> CellResult:
 
 
 def _codes(source: str, name: str) -> Iterator[CodeType]:
-    """The code of the statements, and that of the expression at the end, whose value is the cell's."""
+    """Yield the code of the statements, and of a final expression, whose value is the cell's."""
     linecache.cache[name] = len(source), None, source.splitlines(keepends=True), name
     tree: Module = _compile(source, name, "exec", PyCF_ONLY_AST | PyCF_ALLOW_TOP_LEVEL_AWAIT, True)
     match tree.body:  # its classes are compared without `isinstance`, which may be anything
@@ -70,10 +70,10 @@ def _codes(source: str, name: str) -> Iterator[CodeType]:
 
 
 def _value(shell: BoxShell, codes: list[CodeType]) -> Any:
-    """Run the code to its end; the last value.
+    """Run the code to its end; return the last value.
 
     Raises:
-        NotFinished: it was not run to its end.
+        NotFinished: it did not reach its end.
     """
     ended = []
 
@@ -93,7 +93,7 @@ def _value(shell: BoxShell, codes: list[CodeType]) -> Any:
 
 
 def _number(value: Any) -> float | None:
-    """The points that a test gives as its last value, whatever is displayed for it; None where it is no such number."""
+    """Return the points that a test's last value gives, whatever it displays; None if it is not such a number."""
     kind = value.__class__
     if kind is _int and _int.bit_length(value) < 64:
         return _int.__float__(value)

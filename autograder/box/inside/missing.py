@@ -1,8 +1,8 @@
-"""Stands in for packages that are not installed here: importing one is no reason for a cell to fail.
+"""Stands in for packages that are not installed, so that importing one does not make a cell fail.
 
-A student may import more than the lesson needs, for a table or a comparison. Where a package is not installed, there is
-something in its place that does nothing, and a notice says so. An answer that uses it, while it is judged, raises
-`PackageMissing`, whatever it does with that: it could not be graded here.
+A student may import more than the lesson needs, for a table or a comparison. If a package is not installed, a stand-in
+that does nothing takes its place, and a notice says so. An answer that uses it while being judged raises
+`PackageMissing`, and whatever it does with that exception, it is ungraded.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from importlib.machinery import ModuleSpec
 from typing import Any
 
 _NEVER = {"google", "course_lib", "autograder", "katze"}
-"""What nothing stands in for: a notebook asks for Google's package to see whether it is on Colab; the rest is ours."""
+"""Packages without a stand-in: a notebook asks for Google's package to see whether it is on Colab; the rest is ours."""
 
 _CAUGHT = {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
 
@@ -30,12 +30,12 @@ _judging: list[bool] = []
 
 
 class PackageMissing(ImportError):
-    """An answer uses a package that is not installed here."""
+    """An answer uses a package that is not installed."""
 
 
 @contextmanager
 def judging() -> Iterator[list[str]]:
-    """While an answer is judged; the list receives the names of the missing packages that it uses."""
+    """Mark the block as judging an answer; collect the names of missing packages that it uses in the list."""
     _used.clear()
     _judging.append(True)
     try:
@@ -45,17 +45,17 @@ def judging() -> Iterator[list[str]]:
 
 
 def missing_package_used() -> str:
-    """The name of the first missing package that was used since this was last asked; empty if none was."""
+    """Return the first missing package used since the last call; empty if none was."""
     used = _used[0] if _used else ""
     _used.clear()
     return used
 
 
 def _note_use(name: str) -> None:
-    """Remember that something of a missing package is used.
+    """Note that a missing package is used.
 
     Raises:
-        PackageMissing: by an answer that is being judged.
+        PackageMissing: an answer is being judged.
     """
     package = name.partition(".")[0]
     _used.append(package)
@@ -64,7 +64,7 @@ def _note_use(name: str) -> None:
 
 
 class StandIn:
-    """Stands in for anything: every attribute and every result is another of its kind."""
+    """Stands in for anything: every attribute and every result is another stand-in."""
 
     def __init__(self, name: str) -> None:
         object.__setattr__(self, "_name", name)
@@ -75,7 +75,7 @@ class StandIn:
         return StandIn(f"{self._name}.{attribute}")
 
     def __mro_entries__(self, bases: tuple[object, ...]) -> tuple[type, ...]:
-        """As the base of a class: one whose instances cannot be made by an answer."""
+        """Return a base class whose instances an answer cannot make."""
         _note_use(self._name)
         return (type("Missing", (), {"__new__": lambda cls, *args, **kwargs: _operation(self)}),)
 
@@ -97,7 +97,7 @@ class StandIn:
         """Let exceptions pass."""
 
     def __setitem__(self, key: object, value: object) -> None:
-        """Keep nothing."""
+        """Do nothing."""
 
     def __repr__(self) -> str:
         return f"<{self._name} is not installed here>"
@@ -118,26 +118,27 @@ class _MissingModule(types.ModuleType):
 
 
 class MissingPackages(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds what no other finder has found: where a cell or the course library imports it, it gets a stand-in.
+    """Finds modules that no other finder has found, and gives them a stand-in if a cell or the course library imports
+    them.
 
     Attributes:
-        notice: says something in the output of the cell that runs.
+        notice: shows a line in the output of the running cell.
     """
 
     notice: Callable[[str], None] = staticmethod(lambda text: None)
 
     def __init__(self, own: Iterable[str] = ()) -> None:
-        """Nothing is imported yet.
+        """Import nothing yet.
 
         Args:
-            own: packages of the course's own, with its answers: nothing stands in for them either.
+            own: the course's own packages, which contain its answers and get no stand-in either.
         """
         self._never = _NEVER.union(own)
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: types.ModuleType | None = None
     ) -> ModuleSpec | None:
-        """A stand-in; nothing for other libraries, which know what to do without, and for code that does, too."""
+        """Return a stand-in; None for other libraries, which can do without, and for code that is prepared."""
         top, _, rest = fullname.partition(".")
         if rest and not isinstance(sys.modules.get(top), _MissingModule):
             return None
@@ -150,15 +151,15 @@ class MissingPackages(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return ModuleSpec(fullname, self, is_package=True)
 
     def create_module(self, spec: ModuleSpec) -> types.ModuleType:
-        """A module that has everything, and does nothing."""
+        """Return a module that has every name, and does nothing."""
         return _MissingModule(spec.name)
 
     def exec_module(self, module: types.ModuleType) -> None:
-        """There is nothing to run."""
+        """Do nothing."""
 
 
 def _importing() -> types.FrameType | None:
-    """The frame that imports something; None where it only asks whether that is there."""
+    """Return the importing frame; None if it only asks whether the module exists."""
     frame: types.FrameType | None = sys._getframe(2)
     while frame is not None and (name := frame.f_globals.get("__name__", "")).startswith("importlib"):
         if name == "importlib.util":
@@ -168,7 +169,7 @@ def _importing() -> types.FrameType | None:
 
 
 def _is_prepared(frame: types.FrameType | None) -> bool:
-    """Whether an import is in a block that catches the exception for a missing package."""
+    """Return whether an import is in a block that catches the exception for a missing package."""
     if frame is None:
         return True
     with suppress(SyntaxError, ValueError, RecursionError):

@@ -1,11 +1,11 @@
-"""Finds what cells have changed of Python, numpy and torch themselves, for all that runs after them in a sandbox.
+"""Finds what cells have changed in Python, numpy and torch themselves, for all code that runs later in a sandbox.
 
     torch.set_default_dtype(torch.float64)
     torch.Tensor.__matmul__ = something
     max = 3
 
-None of it is forbidden. But where a later exercise fails, the grader asks here whether an earlier cell may be why.
-What this says is no proof of anything: it runs in a sandbox, where a student's code can change it as well.
+None of this is forbidden. But if a later exercise fails, the grader asks here whether an earlier cell may be the cause.
+The result proves nothing: this runs in a sandbox, where student code can change it, too.
 """
 
 from __future__ import annotations
@@ -41,11 +41,13 @@ _OWNERS: Mapping[str, types.ModuleType | type] = {
     "torch.nn.LayerNorm": torch.nn.LayerNorm,
     "torch.nn.Softmax": torch.nn.Softmax,
 }
-"""Whose attributes are watched. A module may gain new ones, as by an import; a class may not: they hide old ones."""
+"""Modules and classes whose attributes are watched. A module may gain new ones, as by an import; a class may not: they
+hide old ones.
+"""
 
 
 class Pristine:
-    """How things are in a process that has run nothing of a student's yet.
+    """The state of a process before any student code has run.
 
     Args:
         names: the notebook's names.
@@ -59,11 +61,11 @@ class Pristine:
         self._modules: dict[str, types.ModuleType] = {}
 
     def note(self, names: Mapping[str, Any]) -> None:
-        """Remember which of the notebook's names are modules: a later cell may use such a name for a number."""
+        """Note which of the notebook's names are modules: a later cell may rebind such a name to a number."""
         self._modules |= {name: value for name, value in names.items() if type(value) is types.ModuleType}
 
     def changes(self, names: Mapping[str, Any]) -> list[str]:
-        """What is no longer as it was, in words; at most `MOST_CHANGES` of them, in a fixed order.
+        """Return what has changed, in words: at most `MOST_CHANGES` changes, in a fixed order.
 
         Args:
             names: the notebook's names.
@@ -93,7 +95,7 @@ class Pristine:
 
 
 def _settings() -> Iterator[tuple[str, object]]:
-    """The settings that hold for everything, with words for them."""
+    """Yield the global settings, with words for them."""
     yield "torch's default dtype", torch.get_default_dtype()
     yield "torch's default device", torch.get_default_device()
     yield "torch's gradient mode", torch.is_grad_enabled()

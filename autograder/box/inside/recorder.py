@@ -1,4 +1,4 @@
-"""Records what a cell shows, as notebook outputs: in order, merged as a notebook merges them, and capped."""
+"""Records a cell's outputs: in order, merged as a notebook merges them, and capped."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _CUT = "[katze] The rest of this cell's output was left out: it shows more than 
 
 
 class Recorder:
-    """Collects the outputs of one cell after another; drops everything while no cell runs.
+    """Collects the outputs of cell after cell; drops everything while no cell runs.
 
     Args:
-        limit: bytes that one cell may show, from the next on. A notice stands for the rest.
+        limit: bytes that a cell may show, from the next cell on. A notice replaces the rest.
 
     Attributes:
-        programs: those that the cell has asked for, and that were not started.
+        programs: the programs that the cell asked for and that were not started.
     """
 
     def __init__(self, limit: int) -> None:
@@ -47,12 +47,12 @@ class Recorder:
         self._clear_next = False
 
     def start(self) -> None:
-        """Begin a cell."""
+        """Start a cell."""
         self._outputs, self._left, self._open, self._clear_next = [], self.limit, True, False
         self._displays, self._nodes_left, self.programs = {}, _MOST_NODES, []
 
     def stop(self) -> list[dict[str, Json]]:
-        """End the cell; its outputs."""
+        """End the cell; return its outputs."""
         self._open = False
         outputs, self._outputs, self._displays = self._outputs, [], {}
         for output in outputs:
@@ -61,7 +61,7 @@ class Recorder:
         return outputs
 
     def stream(self, name: str, text: str) -> None:
-        """Text on stdout or stderr; joined to what came directly before it on the same stream."""
+        """Record text on stdout or stderr; join it to text directly before it on the same stream."""
         if not text or not self._ready() or self._left < 0:
             return
         length = len(text)  # a character is a byte at least: what cannot fit is cut before it is copied
@@ -73,7 +73,7 @@ class Recorder:
         self._spend(max(length, len(data)))
 
     def notice(self, text: str) -> None:
-        """A sentence from the sandbox itself, on a line of its own."""
+        """Record a sentence from the sandbox itself, on its own line."""
         if self._ready() and self._left >= 0:
             line = f"[katze] {text}\n"
             self._append_line(line)
@@ -82,7 +82,7 @@ class Recorder:
     def display(
         self, data: dict[str, Any], metadata: dict[str, Any], display_id: str | None = None, update: bool = False
     ) -> None:
-        """A display, or a new state of an earlier one of this cell."""
+        """Record a display, or an update of an earlier one in this cell."""
         bundle = {"data": _bundle(data), "metadata": _json_or_empty(metadata)}
         if not self._ready() or not self._spend_bundle(bundle):
             return
@@ -96,13 +96,13 @@ class Recorder:
         self._append(output)
 
     def result(self, data: dict[str, Any], metadata: dict[str, Any], count: int) -> None:
-        """The value of the cell's last line."""
+        """Record the value of the cell's last line."""
         bundle = {"data": _bundle(data), "metadata": _json_or_empty(metadata)}
         if self._ready() and self._spend_bundle(bundle):
             self._append({"output_type": "execute_result", **bundle, "execution_count": count})
 
     def error(self, name: str, message: str, traceback: list[str]) -> None:
-        """The exception that ended the cell; shown even beyond the limit, shortened."""
+        """Record the exception that ended the cell, shortened, even beyond the limit."""
         if self._ready() and len(self._outputs) < MAX_OUTPUTS - 1:
             lines, left = [], _ERROR_CHARACTERS
             for line in reversed([clean(line) for line in traceback]):
@@ -115,7 +115,7 @@ class Recorder:
             self._outputs.append({"output_type": "error", **entry})
 
     def clear(self, wait: bool = False) -> None:
-        """Forget what the cell has shown, now or as soon as it shows something else."""
+        """Forget the cell's outputs, now or with its next output."""
         if wait:
             self._clear_next = True
         else:
@@ -128,7 +128,7 @@ class Recorder:
         return self._open
 
     def _spend(self, count: int) -> bool:
-        """Whether there is room for `count` bytes. The first time there is none, say so."""
+        """Return whether there is room for `count` bytes. The first time there is not, record a notice."""
         if self._left < 0:
             return False
         self._left -= count
@@ -145,7 +145,7 @@ class Recorder:
         return self._spend(bundle_bytes(bundle["data"], bundle["metadata"]))
 
     def _append_line(self, line: str) -> None:
-        """A line of its own on stdout, whatever comes before it."""
+        """Record a separate line on stdout, whatever comes before it."""
         last = self._outputs[-1] if self._outputs else {}
         is_new = last.get("output_type") != "stream" or last["text"][-1].endswith("\n")
         self._append_stream("stdout", line if is_new else f"\n{line}")
@@ -168,7 +168,7 @@ class Recorder:
 
 
 class Stream(io.TextIOBase):
-    """What takes the place of `sys.stdout` or `sys.stderr`."""
+    """Replaces `sys.stdout` or `sys.stderr`."""
 
     def __init__(self, recorder: Recorder, name: str) -> None:
         self._recorder = recorder
@@ -187,12 +187,12 @@ class Stream(io.TextIOBase):
         return len(text)
 
     def writable(self) -> bool:
-        """Yes."""
+        """Return True."""
         return True
 
 
 def _bundle(data: dict[str, Any]) -> dict[str, Json]:
-    """A MIME bundle as a notebook holds it: text, base64 for bytes, JSON for JSON types; what is neither is dropped."""
+    """Return a MIME bundle in notebook form: text, base64 for bytes, JSON for JSON types; anything else is dropped."""
     bundle: dict[str, Json] = {}
     for mime, content in data.items():
         if not MIME.fullmatch(str(mime)):
@@ -214,7 +214,7 @@ def _json_or_empty(metadata: dict[str, Any] | None) -> dict[str, Json]:
 
 
 def _json(content: Any) -> Json:
-    """`content` after a round trip through strict JSON; None if it does not survive it."""
+    """Return `content` after a round trip through strict JSON; None if it does not survive that."""
     try:
         checked = json.loads(clean(json.dumps(content, ensure_ascii=False, allow_nan=False)))
         json_nodes(checked)

@@ -1,4 +1,4 @@
-"""IPython without a kernel: cells run as in a notebook, and what they show goes to a recorder."""
+"""IPython without a kernel: cells run as in a notebook, and their outputs go to a recorder."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LEFT_OUT_CELL_MAGICS = "bash sh script perl ruby python python2 python3 pypy sx
 
 
 class Publisher(DisplayPublisher):
-    """Where `display(...)` and figures go."""
+    """Takes `display(...)` and figures."""
 
     shell: BoxShell
 
@@ -44,24 +44,24 @@ class Publisher(DisplayPublisher):
         self.shell.recorder.display(data, metadata or {}, (transient or {}).get("display_id"), update)
 
     def clear_output(self, wait: bool = False) -> None:
-        """Forget what the cell has shown."""
+        """Forget the cell's outputs."""
         self.shell.recorder.clear(wait)
 
 
 class LastValue(DisplayHook):
-    """Where the value of a cell's last line goes."""
+    """Takes the value of a cell's last line."""
 
     shell: BoxShell
 
     def write_output_prompt(self) -> None:
-        """The number is a field of the output; there is no prompt to write."""
+        """Write no prompt: the number is a field of the output."""
 
     def write_format_data(self, format_dict: dict[str, Any], md_dict: dict[str, Any] | None = None) -> None:
         """Record the value in all its formats."""
         self.shell.recorder.result(format_dict, md_dict or {}, self.prompt_count)
 
     def finish_displayhook(self) -> None:
-        """Nothing is left to flush."""
+        """Do nothing."""
         self._is_active = False
 
 
@@ -77,7 +77,7 @@ class BoxShell(InteractiveShell):
         super().init_history()  # type: ignore[no-untyped-call]
 
     def init_magics(self) -> None:
-        """All magics, with those that start other programs replaced by a notice."""
+        """Load all magics, with those that start other programs replaced by a notice."""
         super().init_magics()  # type: ignore[no-untyped-call]
         for name in _LEFT_OUT_MAGICS:
             self.magics_manager.register_function(self._left_out(f"%{name}"), "line", name)
@@ -96,7 +96,7 @@ class BoxShell(InteractiveShell):
         self.recorder.notice(f"`{what[:80]}` was left out: no other programs run while a notebook is graded.")
 
     def system(self, cmd: str) -> None:
-        """`!command`: a notice, and the exit status of a command that worked."""
+        """Handle `!command`: record a notice, and return the exit status of success."""
         self.notice_no_programs(f"!{cmd}")
         self.user_ns["_exit_code"] = 0
 
@@ -104,12 +104,12 @@ class BoxShell(InteractiveShell):
     system_piped = system
 
     def getoutput(self, cmd: str, split: bool = True, depth: int = 0) -> SList | str:
-        """`names = !command`: a notice, and no lines."""
+        """Handle `names = !command`: record a notice, and return no lines."""
         self.notice_no_programs(f"!{cmd}")
         return SList() if split else ""
 
     def ask_exit(self) -> None:
-        """`exit` ends no notebook."""
+        """Ignore `exit`, which does not end a notebook."""
 
     def showtraceback(self, exc_tuple: ExceptionTuple | None = None, *args: object, **kwargs: object) -> None:
         """Record an exception that reached the shell."""
@@ -122,10 +122,10 @@ class BoxShell(InteractiveShell):
         self.showtraceback()
 
     def _format_exception_for_storage(self, exception: BaseException, *args: object, **kwargs: object) -> None:
-        """IPython would format every error a second time, at length, for a history that nobody reads."""
+        """Do nothing: IPython would format every error again, at length, for a history that nobody reads."""
 
     def enable_gui(self, gui: str | None = None) -> None:
-        """There is no window system."""
+        """Do nothing: there is no window system."""
 
     def run(self, source: str) -> CellResult:
         """Run one cell as a notebook would."""
@@ -139,7 +139,7 @@ class BoxShell(InteractiveShell):
 def cell_result(
     recorder: Recorder, error: BaseException | None, seconds: float, number: float | None = None
 ) -> CellResult:
-    """What running a cell did, once it is over."""
+    """Return the result of a cell that has finished."""
     failure, raised = (None, None) if error is None else describe_error(error)
     programs = tuple(recorder.programs[:MAX_PROGRAMS])
     return CellResult(recorder.stop(), error is None, raised, failure, seconds, programs=programs, number=number)
@@ -152,7 +152,7 @@ def record_error(recorder: Recorder, error: BaseException) -> None:
 
 
 def describe_error(error: BaseException) -> tuple[Outcome, Raised]:
-    """An exception as an outcome and as text, even where its own methods fail."""
+    """Return an exception as an outcome and as text, even if its own methods fail."""
     try:
         return failure_of(error), raised_by(error)
     except Exception:
@@ -160,7 +160,7 @@ def describe_error(error: BaseException) -> tuple[Outcome, Raised]:
 
 
 def format_error(error: BaseException) -> list[str]:
-    """The lines of a traceback, from the cell on; the machinery that ran it is left out."""
+    """Return the lines of a traceback from the cell on, without the code that ran it."""
     trace = error.__traceback__
     while trace is not None and not trace.tb_frame.f_code.co_filename.startswith("<ipython-input"):
         trace = trace.tb_next

@@ -1,8 +1,8 @@
-"""Stands in for other programs and processes: a sandbox starts none.
+"""Replaces other programs and processes, which a sandbox never starts.
 
-An honest notebook that asks for workers, or for `pip install`, must not lose its points over it. So workers are
-threads, a program counts as one that ended well and said nothing, and a notice in the cell says so. These
-stand-ins are a courtesy and no protection: seccomp refuses what gets around them.
+An honest notebook that asks for workers, or for `pip install`, must not lose points over it. So workers are threads, a
+program seems to succeed silently, and a notice in the cell says so. These substitutes are a courtesy, not protection:
+seccomp refuses whatever gets around them.
 """
 
 from __future__ import annotations
@@ -27,17 +27,18 @@ import torch
 import torch.multiprocessing
 
 Notice = Callable[[str], None]
-"""Shows a sentence in the cell that is running."""
+"""Shows a sentence in the running cell."""
 
 _MOST_WORKERS = 8
 
 
 def stay_in_one_process(notice: Notice, no_program: Notice) -> None:
-    """Replace what starts workers with what uses threads, and what starts programs with what starts none.
+    """Replace functions that start workers with ones that use threads, and functions that start programs with ones that
+    don't.
 
     Args:
-        notice: takes what was done instead.
-        no_program: takes which program was not started.
+        notice: called with a sentence about what was done instead.
+        no_program: called with the program that was not started.
     """
     torch.utils.data.DataLoader.__init__ = _loader(notice)  # type: ignore[method-assign]
     executor = _executor(notice)
@@ -71,7 +72,7 @@ def _executor(notice: Notice) -> type[ThreadPoolExecutor]:
 
 
 def _use_threads(notice: Notice) -> None:
-    """Give `multiprocessing` the names of its own imitation with threads."""
+    """Give `multiprocessing` the names of its own thread-based version."""
 
     class Process(threads.Process):
         def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -79,7 +80,7 @@ def _use_threads(notice: Notice) -> None:
             super().__init__(*args, **kwargs)
 
         def close(self) -> None:
-            """Nothing is left to close."""
+            """Do nothing."""
 
     def pool(processes: int | None = None, initializer: Any = None, initargs: Any = (), *rest: Any) -> Any:
         notice("`Pool` used threads: a notebook is graded in one process.")
@@ -98,7 +99,7 @@ def _start_no_programs(no_program: Notice) -> None:
     signature = inspect.signature(subprocess.Popen)
 
     class Popen(subprocess.Popen[Any]):
-        """A program that was not started: it has ended well and said nothing."""
+        """A program that was not started: it seems to have succeeded silently."""
 
         _child_created = False  # asked for when it is deleted
 
@@ -114,15 +115,15 @@ def _start_no_programs(no_program: Notice) -> None:
                 setattr(self, name, pipe if wish[name] == subprocess.PIPE else None)
 
         def communicate(self, input: Any = None, timeout: float | None = None) -> tuple[Any, Any]:
-            """What it has said: nothing."""
+            """Return its output: none."""
             return tuple(pipe and pipe.read() for pipe in (self.stdout, self.stderr))  # type: ignore[return-value]
 
         def wait(self, timeout: float | None = None) -> int:
-            """It has ended already."""
+            """Return success."""
             return 0
 
         def poll(self) -> int:
-            """It has ended already."""
+            """Return success."""
             return 0
 
     def system(command: Any) -> int:
