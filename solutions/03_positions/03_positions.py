@@ -37,7 +37,7 @@
 # answer and explains it; `progress()` shows how far you have come.
 #
 # Positions are counted from 0 throughout the course. The demos use your masks and weights from lesson 02 if they passed
-# their checks, and otherwise the course's; the first cell says which. No check depends on that.
+# their checks, and the course's versions otherwise; the first cell says which. No check depends on that.
 
 # %%
 import math
@@ -1024,7 +1024,7 @@ def four_slopes():
 # A learned table has an end, but sinusoids don't. The authors chose sinusoids in the hope that a model might
 # extrapolate to sentences longer than any in training (section 3.5). What really happens?
 #
-# The task is to name, at each position in a sequence of random symbols, the symbol **two positions back**. The model
+# Here is the task: at each position in a sequence of random symbols, name the symbol **two positions back**. The model
 # has embeddings, positions, one self-attention layer under a causal mask, and a linear layer. We train on 16 symbols at
 # a time and then test on 64, with three models of each kind:
 #
@@ -1135,8 +1135,8 @@ def past_the_trained_length():
 # - **Learned positions stop.** Rows past the 16th never got a gradient, so they are still random. The model drops to
 #   blind guessing at the very next token.
 # - **Sinusoids extrapolate, but the trained model does so only now and then.** Past the trained length, some answers
-#   are still right, but it varies from run to run which ones. The likely reason is that within 16 tokens the slow
-#   clocks hardly move, so the model never learned what to do once they have moved.
+#   are still right, but not the same ones in every run. The likely reason is that within 16 tokens the slow clocks
+#   hardly move, so the model never learned what to do once they have moved.
 # - **It is not the encoding's fault.** The head made by hand from $M_{-2}$ is right everywhere. Gradient descent found
 #   a different solution, which agrees with that head only within the trained length.
 # - **The mask alone** helps at the start of a sentence, but less and less after that.

@@ -47,7 +47,7 @@
 # From now on, use torch's own function for attention: `scaled_dot_product_attention(q, k, v, mask)` takes any number of
 # leading dimensions and returns the output. The mask is None or boolean, True where a query may attend to a key. It
 # broadcasts to the shape of the scores. The demos use your own masked weights and learned positions if they passed
-# their checks, and otherwise the course's; the first cell says which. No check depends on that.
+# their checks, and the course's versions otherwise; the first cell says which. No check depends on that.
 
 # %% [markdown] tags=["fine-print"]
 # Return the dtype that you were given: a plain `torch.zeros(...)` is in single precision, but `x.new_zeros(...)` keeps
@@ -1275,7 +1275,7 @@ check("heads_and_blocks.encoder_block", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now put your own parts together. (For dropout, use torch's, which makes its own random draws.)
+# Now put your own parts together. (For dropout, the code uses torch's own module, which draws at random.)
 
 
 # %%
@@ -1448,8 +1448,8 @@ def post_norm_against_pre_norm():
 # alternative is post-norm with a warm-up and a smaller learning rate.
 #
 # *(One point for the gradient: it shrinks by a factor at each block, so no single learning rate fits, and the added x
-# gives it a path with a derivative of 1; half without the learning rate. One point for what a block computes, a change
-# or 0, and for choosing pre-norm or post-norm and saying what it costs.)*
+# gives it a path with a derivative of 1; half a point if the learning rate is missing. One point for what a block
+# computes, a change or 0, and for choosing pre-norm or post-norm and saying what it costs.)*
 
 # %% [markdown]
 # ## 10. Classifying sentences
@@ -1755,9 +1755,9 @@ def the_bill():
 # %% [markdown]
 # All three claims are right, but each is about something different.
 #
-# - **Few parameters**: a block has the same number of parameters for 8 tokens and for 512. So does the GRU (which has
-#   even fewer). The linear layer that sees the whole sentence needs more: its parameters grow with the *square* of the
-#   number of tokens.
+# - **Few parameters**: a block has the same number of parameters for 8 tokens and for 512. So does the GRU, which has
+#   even fewer parameters. The linear layer that sees the whole sentence needs more: its parameters grow with the
+#   *square* of the number of tokens.
 # - **Large computational cost**: few parameters don't mean little work. Every token passes through all of them, and
 #   attention compares every token with every other, which takes $n^2$ operations but no parameters. The last column
 #   shows when these comparisons become most of the work.

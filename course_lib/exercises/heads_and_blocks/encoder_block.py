@@ -180,7 +180,7 @@ EXERCISE = Exercise(
                 ("self.add_and_norm_2", "self.add_and_norm_1"),
             ),
             feed_forward_left_out=(
-                "Your answer stops after the attention. Add the feed-forward network, in its add & norm.",
+                "Your answer stops after the attention. Add the feed-forward network, inside its own add & norm.",
                 ("return whole", "return half"),
             ),
         ),

@@ -141,8 +141,8 @@ EXERCISE = Exercise(
                 (_RULE, "stays.cumprod(dim=0).bool()"),
             ),
             nothing_new_is_harmless=(
-                "You predict that a token keeps its vector if no new token comes before it. But it may have lost "
-                "some: it must attend to exactly the same tokens as before.",
+                "You predict that a token keeps its vector if no new token comes before it. But it may have lost old "
+                "ones: it must attend to exactly the same tokens as before.",
                 (_RULE, "furthest == order"),
             ),
             first_word_only=(
@@ -165,7 +165,7 @@ EXERCISE = Exercise(
             ),
             nothing_lost_is_harmless=(
                 "You predict that a token keeps its vector if it lost no token that it attended to. But it may have "
-                "gained some: it must attend to exactly the same tokens as before.",
+                "gained new ones: it must attend to exactly the same tokens as before.",
                 (_RULE, "(order <= order.unsqueeze(-1)).tril().sum(dim=1) > order"),
             ),
             words_before_alone=(
