@@ -4,9 +4,9 @@
 
 Vaswani et al. (2017), "Attention Is All You Need", section 3.2.1; slides S2, "Attention: Working Example".
 
-The steps are below one by one, small to large, under the names they have throughout the course:
-`scores`, `scaled`, `masked`, `alpha`, `out`. `attention` returns them all, for pictures and for checks;
-`F.scaled_dot_product_attention` computes the same `out` in one kernel, for speed.
+The steps follow one by one, small to large, named as everywhere in the course: `scores`, `scaled`, `masked`, `alpha`,
+`out`. `attention` returns them all, for pictures and for checks; `F.scaled_dot_product_attention` computes the same
+`out` in one kernel, for speed.
 
 Shapes: every tensor may have any number of leading dimensions (batch, heads, ...), written `...`.
 """
@@ -25,9 +25,9 @@ from torch import Tensor
 
 from course_lib.ground.validation import check_boolean, check_floating
 
-# On the newest GPUs torch may choose cuDNN's attention in half precision, which plans anew for every shape: 486 ms a
-# step in place of 78, measured on an H100 with batches of sentences, and a decoder meets a new shape at every token.
-# The flash and the memory-efficient kernels have no such price. A choice made in the environment wins.
+# On the newest GPUs torch may pick cuDNN's attention in half precision. cuDNN plans again for every new shape: on an
+# H100 a step on batches of sentences took 486 ms instead of 78, and a decoder meets a new shape at every token. The
+# flash and memory-efficient kernels do not pay this price. A choice made in the environment wins.
 if "TORCH_CUDNN_SDPA_DEPRIORITIZED" not in os.environ:
     torch.backends.cuda.enable_cudnn_sdp(False)
 
@@ -35,14 +35,14 @@ if "TORCH_CUDNN_SDPA_DEPRIORITIZED" not in os.environ:
 def dot_product_scores(
     q: Float[Tensor, "... queries d_head"], k: Float[Tensor, "... keys d_head"]
 ) -> Float[Tensor, "... queries keys"]:
-    """The dot product of every query with every key: q kᵀ. Row i belongs to query i."""
+    """Return the dot product of every query with every key: q kᵀ. Row i belongs to query i."""
     return q @ k.transpose(-2, -1)
 
 
 def scale_scores(scores: Float[Tensor, "... queries keys"], d_head: int) -> Float[Tensor, "... queries keys"]:
-    """Scores divided by √d_head, so that their variance does not grow with the dimension.
+    """Divide the scores by √d_head, so that their variance does not grow with the dimension.
 
-    The slide's printed numbers divide by the number of keys instead (S2; see `docs/sources.md`).
+    The numbers printed on the slide are divided by the number of keys instead (S2; see `docs/sources.md`).
     """
     return scores / math.sqrt(d_head)
 
@@ -50,11 +50,11 @@ def scale_scores(scores: Float[Tensor, "... queries keys"], d_head: int) -> Floa
 def mask_scores(
     scaled: Float[Tensor, "... queries keys"], mask: Bool[Tensor, "... #queries #keys"] | None
 ) -> Float[Tensor, "... queries keys"]:
-    """Scores with -inf wherever `mask` is False: a query may attend where its mask is True.
+    """Return the scores with -inf wherever `mask` is False: a query may attend where its mask is True.
 
     Raises:
         TypeError: `mask` is not boolean. A 0/1 float mask would be ambiguous: torch's own functions add it.
-        ValueError: it is for different queries or keys.
+        ValueError: `mask` does not fit the queries or keys.
     """
     if mask is None:
         return scaled
@@ -72,7 +72,7 @@ def _check_mask(mask: Tensor, queries: int, keys: int) -> None:
 
 
 def attention_weights(scaled: Float[Tensor, "... queries keys"]) -> Float[Tensor, "... queries keys"]:
-    """Softmax over the keys of scaled scores, masked or not: each row is non-negative and sums to 1.
+    """Return the softmax of the scaled scores, masked or not, over the keys: each row is non-negative and sums to 1.
 
     A row without any allowed key (all -inf) gets weights of 0, as in torch's fused kernels: a query that
     may attend to nothing retrieves nothing. A plain softmax would return NaN there, forward and backward.
@@ -84,13 +84,13 @@ def attention_weights(scaled: Float[Tensor, "... queries keys"]) -> Float[Tensor
 def weighted_values(
     alpha: Float[Tensor, "... queries keys"], v: Float[Tensor, "... keys d_value"]
 ) -> Float[Tensor, "... queries d_value"]:
-    """For each query, the average of the values, weighted by its row of alpha: alpha v."""
+    """Return the average of the values for each query, weighted by its row of alpha: alpha v."""
     return alpha @ v
 
 
 @dataclass(frozen=True)
 class AttentionSteps:
-    """Every intermediate of one attention, in the order they arise.
+    """All intermediate results of one attention, in the order in which they are computed.
 
     Attributes:
         scores: q kᵀ.
@@ -113,20 +113,20 @@ def attention(
     v: Float[Tensor, "... keys d_value"],
     mask: Bool[Tensor, "... #queries #keys"] | None = None,
 ) -> AttentionSteps:
-    """Scaled dot-product attention, step by step.
+    """Compute scaled dot-product attention step by step.
 
-    With half precision, the steps before alpha are in single precision, as in torch's fused kernels: a score
-    in fp16 would be infinite from 65,520, and everything after it NaN.
+    In half precision, the steps before alpha run in single precision, as in torch's fused kernels: in fp16 a score of
+    65,520 or more would be infinite, and everything after it NaN.
 
     Args:
         q: queries.
-        k: keys, with the queries' last dimension.
+        k: keys, with the same last dimension as `q`.
         v: values, one for each key.
         mask: True where a query may attend to a key; broadcast over leading dimensions. None allows all.
 
     Raises:
         TypeError: `mask` is not boolean.
-        ValueError: queries, keys, values and mask do not fit each other.
+        ValueError: queries, keys, values and mask do not fit together.
     """
     _check_fitting(q, k, v)
     with _without_autocast(q.device):
@@ -138,7 +138,7 @@ def attention(
 
 
 def _check_fitting(q: Tensor, k: Tensor, v: Tensor) -> None:
-    """Refuse what does not belong together."""
+    """Refuse queries, keys and values that do not fit together."""
     check_floating(queries=q, keys=k, values=v)
     if q.shape[-1] != k.shape[-1]:
         raise ValueError(f"queries and keys must have the same length d_head, not {q.shape[-1]} and {k.shape[-1]}")
@@ -151,7 +151,7 @@ def _at_least_single(x: Tensor) -> Tensor:
 
 
 def _without_autocast(device: torch.device) -> AbstractContextManager[Any]:
-    """Autocast would make half precision of the scores again; tensors without values know no autocast."""
+    """Return a context without autocast, which would turn the scores back to half; meta tensors have no autocast."""
     return nullcontext() if device.type == "meta" else torch.autocast(device.type, enabled=False)
 
 
@@ -161,36 +161,36 @@ def scaled_dot_product_attention(
     v: Float[Tensor, "... keys d_value"],
     mask: Bool[Tensor, "... #queries #keys"] | None = None,
 ) -> Float[Tensor, "... queries d_value"]:
-    """The `out` of `attention`: what the student writes in lesson 01, and with a mask in lesson 02."""
+    """Return the `out` of `attention`: what the student writes in lesson 01, and with a mask in lesson 02."""
     return attention(q, k, v, mask).out
 
 
 def contextual_embedding(embeddings: Float[Tensor, "tokens d_model"], position: int) -> Float[Tensor, " d_model"]:
-    """One word's embedding, pulled towards the words it is related to: ŵ_i = Σ_j s_ij w_j (slide S3).
+    """Return one word's embedding, pulled toward the words it is related to: ŵ_i = Σ_j s_ij w_j (slide S3).
 
     The weights are softmax(w_j · w_i) over all the words j, the word itself included; nothing is scaled or
     projected yet.
 
     Args:
         embeddings: the stand-alone embeddings of a sentence.
-        position: the word, counted from 0.
+        position: the word's position, counted from 0.
     """
     weights = torch.softmax(embeddings @ embeddings[position], dim=-1)
     return weights @ embeddings
 
 
 def dot_product_variance(q: Float[Tensor, "samples d_head"], k: Float[Tensor, "samples d_head"]) -> Float[Tensor, ""]:
-    """The unbiased sample variance of q_s · k_s over the samples s.
+    """Return the unbiased sample variance of q_s · k_s over the samples s.
 
-    For independent components of mean 0 and variance 1 it is d_head on average (slide S2, "the motivation
-    for scaling"): the reason to divide by √d_head.
+    For independent components of mean 0 and variance 1, this is d_head on average (slide S2, "the motivation for
+    scaling"): the reason to divide by √d_head.
     """
     products = (q * k).sum(dim=-1)
     return products.var()
 
 
 def softmax_jacobian(scores: Float[Tensor, "... keys"]) -> Float[Tensor, "... keys keys"]:
-    """The derivative of softmax: entry (i, j) is ∂alpha_i / ∂scores_j = alpha_i (δ_ij - alpha_j).
+    """Return the derivative of softmax: entry (i, j) is ∂alpha_i / ∂scores_j = alpha_i (δ_ij - alpha_j).
 
     When one score is far above the rest alpha is nearly one-hot, every entry is nearly 0, and no gradient
     passes (slide S2).
@@ -205,9 +205,9 @@ def attention_gradients(
     v: Float[Tensor, "... keys d_value"],
     of_out: Float[Tensor, "... queries d_value"],
 ) -> tuple[Float[Tensor, "... queries d_head"], Float[Tensor, "... keys d_head"], Float[Tensor, "... keys d_value"]]:
-    """The gradients of a loss with respect to q, k and v, from the one with respect to `out`.
+    """Return the gradients of a loss with respect to q, k and v, from the gradient with respect to `out`.
 
-    What torch's autograd does, by hand: Dao et al. (2022), "FlashAttention", appendix B.2.
+    This does by hand what torch's autograd does: Dao et al. (2022), "FlashAttention", appendix B.2.
     """
     root = math.sqrt(q.shape[-1])
     alpha = torch.softmax(q @ k.mT / root, dim=-1)

@@ -1,8 +1,8 @@
 """Words in a bag: every word a vector, every sentence the mean of its words, and a linear layer to classify it (S3).
 
-The first model of the course, and what it cannot do: a bag knows which words a sentence has, but not their order.
-`train_bag` trains the lesson's; `BagOfEmbeddings` is the same bag in place of `BERT`, under the same heads, to
-compare them.
+This is the first model of the course. Its limit: a bag knows which words a sentence has, but not their order.
+`train_bag` trains the lesson's bag; `BagOfEmbeddings` is the same bag as an encoder, to compare with `BERT` under the
+same heads.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from course_lib.ground.validation import check_at_least, check_ids, check_mask, 
 def look_up(
     table: Float[Tensor, "vocab_size d_model"], ids: Int[Tensor, "*leading words"]
 ) -> Float[Tensor, "*leading words d_model"]:
-    """The embedding of each word: row i of the table is the vector of the word with the id i."""
+    """Return the embedding of each word: row i of the table is the vector of the word with the id i."""
     return table[ids]
 
 
@@ -40,7 +40,7 @@ def cosine_similarities(table: Float[Tensor, "vocab_size d_model"], i: int) -> F
 def analogy(
     table: Float[Tensor, "vocab_size d_model"], words: Sequence[str], a: str, b: str, c: str, count: int
 ) -> list[str]:
-    """The words nearest to b - a + c by cosine, best first: a is to b as c is to them. a, b and c are left out.
+    """Return the words nearest to b - a + c by cosine, best first: a is to b as c is to them. a, b and c are left out.
 
     Mikolov et al. (2013), "Linguistic Regularities in Continuous Space Word Representations", section 4, with all
     vectors scaled to length 1.
@@ -60,9 +60,9 @@ def analogy(
 
 
 def same_vector(first: str, second: str) -> bool:
-    """Return whether two sentences have the same mean, whatever the embeddings are; neither is empty.
+    """Return whether two sentences, neither empty, have the same mean, whatever the embeddings are.
 
-    They are if every word has the same share in both: neither the order of the words nor their number counts.
+    They do if every word has the same share in both; neither the order of the words nor their number matters.
     """
     ours, theirs = Counter(first.split()), Counter(second.split())
     words, others = ours.total(), theirs.total()
@@ -72,9 +72,9 @@ def same_vector(first: str, second: str) -> bool:
 def mean_pooling(
     x: Float[Tensor, "batch words d_model"], mask: Bool[Tensor, "batch words"] | None = None
 ) -> Float[Tensor, "batch d_model"]:
-    """The mean of each sequence's words, padding left out; zeros for a sequence without words.
+    """Return the mean of each sequence's words, padding left out; zeros for a sequence without words.
 
-    The slide's mean counts padding (S3): a sentence's vector would then depend on its neighbors in the batch.
+    The mean on the slide counts padding (S3): a sentence's vector would then depend on its neighbors in the batch.
     """
     if mask is None:
         return x.mean(dim=1)
@@ -86,9 +86,9 @@ def mean_pooling(
 def bag_logits(
     parameters: Sequence[Tensor], ids: Int[Tensor, "batch words"], mask: Bool[Tensor, "batch words"]
 ) -> Float[Tensor, "batch classes"]:
-    """The logits of a bag of embeddings: the mean of each sentence's embeddings, and a linear layer (S3).
+    """Return the logits of a bag of embeddings: the mean of each sentence's embeddings, and a linear layer (S3).
 
-    The slide's mean counts padding; its `hidden_dim` makes no layer.
+    The mean on the slide counts padding; `hidden_dim` there makes no layer.
 
     Args:
         parameters: the table [vocab_size, d_model], the layer's weight [classes, d_model] and its bias [classes].
@@ -111,7 +111,8 @@ def train_bag(
     """Train a bag of embeddings with Adam, in mini-batches, each epoch in its own order.
 
     Returns:
-        the trained parameters, and each epoch's mean loss over its examples, each computed when the example was seen.
+        the trained parameters, and each epoch's mean loss over its examples, each computed when the example was trained
+        on.
     """
     parameters = [parameter.clone().requires_grad_() for parameter in parameters]
     optimizer = torch.optim.Adam(parameters, lr=rate)
@@ -129,14 +130,14 @@ def train_bag(
 
 
 def logits_accuracy(logits: Float[Tensor, "examples classes"], labels: Int[Tensor, " examples"]) -> Float[Tensor, ""]:
-    """The share of examples whose largest logit is that of the right class."""
+    """Return the share of examples whose largest logit is that of the right class."""
     return (logits.argmax(dim=-1) == labels).float().mean()
 
 
 def majority_accuracy(
     training_labels: Int[Tensor, " training"], test_labels: Int[Tensor, " test"]
 ) -> Float[Tensor, ""]:
-    """The accuracy of always giving the answer that is most frequent in training: what any model must beat."""
+    """Return the accuracy of always giving the answer that is most frequent in training: what any model must beat."""
     return (test_labels == torch.bincount(training_labels).argmax()).float().mean()
 
 
@@ -148,7 +149,7 @@ class BagOfEmbeddingsConfig:
     """The sizes of a bag of embeddings.
 
     Attributes:
-        vocab_size: how many words there are.
+        vocab_size: the number of words in the vocabulary.
         d_model: the length of a word's vector.
         dropout: the probability of dropping a value of the embeddings, in training.
     """
@@ -178,7 +179,7 @@ class BagOfEmbeddings(Encoder):
         segments: Int[Tensor, "batch tokens"] | None = None,
         mask: Bool[Tensor, "batch tokens"] | None = None,
     ) -> BERTOutput:
-        """Each word's embedding, and their mean; a bag holds the words of both segments together."""
+        """Return each word's embedding, and their mean; the words of both segments are in one bag."""
         check_ids(ids, self.config.vocab_size, "ids")
         check_mask(mask, ids)
         x = self.dropout(self.embedding(ids))

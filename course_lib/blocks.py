@@ -38,7 +38,7 @@ from course_lib.multihead import (
 )
 
 Activation = Literal["relu", "gelu", "gelu_tanh", "silu"]
-"""The feed-forward network's: ReLU in the paper, GELU in BERT, an approximation in GPT-2, SiLU in Marian and Llama."""
+"""The feed-forward network's: ReLU in the paper, GELU in BERT, its approximation in GPT-2, SiLU in Marian and Llama."""
 
 Norm = Literal["layer", "rms"]
 """The paper's layer norm, or RMSNorm, as in Llama."""
@@ -53,23 +53,23 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 @dataclass(frozen=True)
 class BlockConfig:
-    """The sizes of one block, the same for all the blocks of a model.
+    """The settings of one block, shared by all blocks of a model.
 
     Attributes:
         d_model: the length of a token's vector.
-        heads: how many heads each attention has; each gets d_model / heads numbers of a vector, or `d_head`.
+        heads: the number of attention heads; each gets d_model / heads numbers of a vector, or `d_head`.
         d_ff: the width of the feed-forward network.
         dropout: the probability of dropping a value that a sublayer adds, in training.
         attention_dropout: the probability of dropping an attention weight, in training.
-        activation: the feed-forward network's.
-        norm_first: pre-norm instead of post-norm.
+        activation: the activation of the feed-forward network.
+        norm_first: whether to use pre-norm instead of post-norm.
         norm_epsilon: added to the variance, or to the mean square, in each norm.
         norm: a layer norm or RMSNorm.
         gated: whether the feed-forward network has a gate; with SiLU it is SwiGLU.
         bias: whether linear layers and layer norms have a bias.
-        qkv_bias: whether W_q, W_k and W_v have one; None for what `bias` says.
-        key_value_heads: how many heads of keys and values there are; None for as many as heads of queries.
-        d_head: the length of a query; None for d_model / heads.
+        qkv_bias: whether W_q, W_k and W_v have a bias; None to follow `bias`.
+        key_value_heads: the number of heads for keys and values; None for as many as for queries.
+        d_head: the length of a query, key or value in each head; None for d_model / heads.
         qk_norm: whether queries and keys are normalized before they meet.
     """
 
@@ -103,17 +103,17 @@ class BlockConfig:
 
     @property
     def kv_heads(self) -> int:
-        """How many heads of keys and values there are: `key_value_heads`, or `heads` where that is None."""
+        """The number of heads for keys and values: `key_value_heads`, or `heads` if that is None."""
         return self.heads if self.key_value_heads is None else self.key_value_heads
 
     @property
     def head_dim(self) -> int:
-        """How long a query, a key and a value are in each head: `d_head`, or d_model / heads where that is None."""
+        """The length of a query, key or value in each head: `d_head`, or d_model / heads if that is None."""
         return self.d_model // self.heads if self.d_head is None else self.d_head
 
 
 class FeedForward(nn.Module):
-    """The same small network at every token: FFN(x) = activation(x W_1 + b_1) W_2 + b_2."""
+    """The same small network for every token: FFN(x) = activation(x W_1 + b_1) W_2 + b_2."""
 
     def __init__(self, d_model: int, d_ff: int, activation: Activation = "relu", *, bias: bool = True) -> None:
         super().__init__()
@@ -122,7 +122,7 @@ class FeedForward(nn.Module):
         self.W_2 = nn.Linear(d_ff, d_model, bias=bias)
 
     def forward(self, x: Float[Tensor, "... d_model"]) -> Float[Tensor, "... d_model"]:
-        """Each token's vector by itself; nothing passes between tokens here."""
+        """Transform each token's vector by itself; nothing passes between tokens here."""
         hidden = ACTIVATIONS[self.activation](self.W_1(x))
         out: Tensor = self.W_2(hidden)
         return out
@@ -131,8 +131,8 @@ class FeedForward(nn.Module):
 class _AddAndNorm(nn.Module):
     """The norm, the dropout and the residual connection around one sublayer, attention or feed-forward.
 
-    A block writes x = add(x, sublayer(sublayer_input(x))); where the norm goes is what the two kinds differ in. In
-    evaluation, calling `nn.Dropout` would take as long as the norm, so it is not called.
+    A block computes x = add(x, sublayer(sublayer_input(x))); the two subclasses differ in where the norm goes. In
+    evaluation, `nn.Dropout` is not called: the call would take as long as the norm.
     """
 
     def __init__(self, norm: nn.Module, dropout: float) -> None:
@@ -248,12 +248,12 @@ class EncoderBlock(nn.Module):
         rotate: Rotate | None = None,
         need_weights: bool = False,
     ) -> BlockOutput:
-        """One layer of the encoder, or of GPT: attention, add & norm, feed-forward network, add & norm.
+        """Run one layer of the encoder, or of GPT: attention, add & norm, feed-forward network, add & norm.
 
         Args:
             x: the tokens.
-            mask: [queries, keys], or [batch, 1 or queries, keys]: True where a token may attend. In the encoder it
-                leaves out padding, in GPT also the future.
+            mask: [queries, keys], or [batch, 1 or queries, keys]: True where a token may attend. In the encoder the
+                mask hides padding, in GPT also the future.
             is_causal, kv_cache, rotate, need_weights: as for `MultiHeadAttention`.
         """
         attended = self.self_attention(
@@ -297,14 +297,14 @@ class DecoderBlock(nn.Module):
         kv_cache: LayerKVCache | None = None,
         need_weights: bool = False,
     ) -> BlockOutput:
-        """One layer of the decoder.
+        """Run one layer of the decoder.
 
         Args:
-            x: the target's tokens, those in the cache left out.
+            x: the target's tokens, without those in the cache.
             memory: the encoder's output, or its keys and values for this block's cross-attention.
             mask: [target, keys], or [batch, target, keys]: where a target token may attend among the target's tokens
                 (causal).
-            memory_mask: [batch, 1, source]: where it may attend among the source's tokens (no padding).
+            memory_mask: [batch, 1, source]: where a target token may attend among the source's tokens (not to padding).
             is_causal, kv_cache, need_weights: as for `MultiHeadAttention`.
         """
         attended = self.self_attention(

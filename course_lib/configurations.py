@@ -1,4 +1,4 @@
-"""The sizes of the three models, and those that were published under a name."""
+"""The sizes of the three models, and published sizes by name."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from course_lib.blocks import Activation, BlockConfig, Norm
 from course_lib.ground.validation import check_at_least, check_one_of, check_special_ids
 
 Extension = Literal["linear", "llama3", "yarn"]
-"""Ways to use rotary positions on longer texts than those of the training."""
+"""Ways to use rotary positions on texts longer than those in training."""
 
 
 class _Sizes:
-    """A model's configuration, which holds the settings of its blocks among its own, under the same names."""
+    """A model's configuration, which includes the settings of its blocks under the same names."""
 
     @property
     def block(self) -> BlockConfig:
-        """The sizes of each block; those that this model has no setting for are `BlockConfig`'s defaults."""
+        """The settings of each block, with `BlockConfig`'s defaults where this model has no such setting."""
         names = [field.name for field in fields(BlockConfig)]
         return BlockConfig(**{name: getattr(self, name) for name in names if hasattr(self, name)})
 
@@ -33,10 +33,10 @@ class TransformerConfig(_Sizes):
         source_vocab_size: how many tokens the source language has.
         target_vocab_size: how many tokens the target language has.
         d_model: the length of a token's vector, in every layer.
-        heads: in each multi-head attention; they divide `d_model` among them.
+        heads: the number of heads in each attention, which divide `d_model` among them.
         d_ff: the width of the feed-forward networks.
-        encoder_layers: blocks in the encoder.
-        decoder_layers: blocks in the decoder.
+        encoder_layers: the number of blocks in the encoder.
+        decoder_layers: the number of blocks in the decoder.
         dropout: the probability of dropping a value after the embeddings and after each sublayer, in training.
         tied_output: whether the output layer's rows are the target's token embeddings (S0).
         padding_id: the id of <pad>, in both languages.
@@ -45,8 +45,8 @@ class TransformerConfig(_Sizes):
         shared_embeddings: whether both languages have one vocabulary, and one embedding for it.
         output_bias: whether the output layer adds a learned number to each token's score.
         attention_dropout: the probability of dropping an attention weight, in training.
-        activation: of the feed-forward networks.
-        norm_first: pre-norm instead of post-norm.
+        activation: the activation of the feed-forward networks.
+        norm_first: whether to use pre-norm instead of post-norm.
         norm_epsilon: added to the variance in each layer norm.
     """
 
@@ -74,7 +74,7 @@ class TransformerConfig(_Sizes):
         check_at_least(1, encoder_layers=self.encoder_layers, decoder_layers=self.decoder_layers)
         check_special_ids(min(self.source_vocab_size, self.target_vocab_size), padding_id=self.padding_id)
         check_special_ids(self.target_vocab_size, start_id=self.start_id, end_id=self.end_id)
-        _ = self.block  # which refuses impossible sizes
+        _ = self.block  # raises an error if sizes are impossible
         if self.shared_embeddings and self.source_vocab_size != self.target_vocab_size:
             raise ValueError(
                 "shared embeddings need one vocabulary, "
@@ -83,12 +83,12 @@ class TransformerConfig(_Sizes):
 
     @classmethod
     def base(cls, vocab_size: int = 37_000) -> TransformerConfig:
-        """The paper's base model (table 3), for a vocabulary that both languages share; English-German had 37,000."""
+        """Return the paper's base model (table 3), for a vocabulary of both languages (37,000 for English-German)."""
         return cls(vocab_size, vocab_size, shared_embeddings=True)
 
     @classmethod
     def big(cls, vocab_size: int = 37_000) -> TransformerConfig:
-        """The paper's big model (table 3): twice as wide, twice the heads, three times the dropout."""
+        """Return the paper's big model (table 3): twice as wide, twice the heads, three times the dropout."""
         return cls(vocab_size, vocab_size, 1024, 16, 4096, dropout=0.3, shared_embeddings=True)
 
 
@@ -97,13 +97,13 @@ class RotaryConfig:
     """The settings of rotary positions, `course_lib.modern.rotary.RotaryPositions`.
 
     Attributes:
-        base: of the frequencies; the larger, the more slowly the slowest pairs turn.
-        extension: how longer texts than those of the training are met: every pair more slowly ("linear"), only those
+        base: the base of the frequencies; the larger it is, the more slowly the slowest pairs turn.
+        extension: how to handle texts longer than those in training: turn every pair more slowly ("linear"), only those
             that turned little in training, as in Llama 3.1 ("llama3"), or as in YaRN ("yarn").
-        factor: how many times as long texts may be.
-        trained_context: how many tokens the longest text in training had, for "llama3" and "yarn".
+        factor: how many times as long the texts may be.
+        trained_context: the number of tokens in the longest training text, for "llama3" and "yarn".
         few, many: for these two: a pair that turns fewer than `few` times within that context is slowed by the whole
-            factor, one that turns more than `many` times not at all. None stands for 4 in "llama3", for 32 in "yarn".
+            factor; a pair that turns more than `many` times is not slowed. None means 4 for "llama3" and 32 for "yarn".
     """
 
     base: float = 10_000.0
@@ -133,22 +133,22 @@ class GPTConfig(_Sizes):
     `gpt2` is that model in full: with its activation, its attention dropout and its end of text.
 
     Attributes:
-        vocab_size: how many tokens there are.
+        vocab_size: the number of tokens in the vocabulary.
         context_length: the longest sequence.
         d_model: the length of a token's vector, in every layer.
-        heads: in each multi-head attention; they divide `d_model` among them.
-        layers: blocks.
+        heads: the number of heads in each attention, which divide `d_model` among them.
+        layers: the number of blocks.
         d_ff: the width of the feed-forward networks.
         dropout: the probability of dropping a value after the embeddings and after each sublayer, in training.
-        activation: of the feed-forward networks.
-        norm_first: pre-norm instead of post-norm.
+        activation: the activation of the feed-forward networks.
+        norm_first: whether to use pre-norm instead of post-norm.
         tied_output: whether the output layer's rows are the token embeddings (S0).
         attention_dropout: the probability of dropping an attention weight, in training.
         norm_epsilon: added to the variance in each layer norm.
-        end_id: the id that ends a text, or a tuple of several, as Llama 3 has; None where texts have no end.
-        padding_id: the id of padding in prompts of different lengths; None where there is none.
+        end_id: the id that ends a text, or a tuple of several, as Llama 3 has; None if texts have no end.
+        padding_id: the id of padding in prompts of different lengths; None if there is none.
         norm, gated, bias, qkv_bias, key_value_heads, d_head, qk_norm: as in `BlockConfig`; GPT-2's by default.
-        rotary: how queries and keys are turned by their positions; None to learn a vector for each position instead.
+        rotary: how positions turn queries and keys; None to learn a vector for each position instead.
         window: how many tokens a token attends to, itself included; None for all before it.
         windowed: the blocks with a window, counted from 0; None for all of them.
     """
@@ -183,7 +183,7 @@ class GPTConfig(_Sizes):
         check_special_ids(self.vocab_size, padding_id=self.padding_id)
         for end in self.end_ids:
             check_special_ids(self.vocab_size, end_id=end)
-        d_head = self.block.head_dim  # which refuses impossible sizes
+        d_head = self.block.head_dim  # raises an error if sizes are impossible
         if self.rotary and d_head % 2:
             raise ValueError(f"rotary positions turn pairs of numbers, so d_head must be even, not {d_head}")
         if self.window is not None:
@@ -193,22 +193,22 @@ class GPTConfig(_Sizes):
 
     @classmethod
     def gpt2(cls) -> GPTConfig:
-        """The smallest GPT-2: 12 layers."""
+        """Return the smallest GPT-2: 12 layers."""
         return cls._gpt2(768, 12, 12)
 
     @classmethod
     def gpt2_medium(cls) -> GPTConfig:
-        """GPT-2 with 24 layers."""
+        """Return GPT-2 with 24 layers."""
         return cls._gpt2(1024, 16, 24)
 
     @classmethod
     def gpt2_large(cls) -> GPTConfig:
-        """GPT-2 with 36 layers."""
+        """Return GPT-2 with 36 layers."""
         return cls._gpt2(1280, 20, 36)
 
     @classmethod
     def gpt2_xl(cls) -> GPTConfig:
-        """GPT-2 with 48 layers."""
+        """Return GPT-2 with 48 layers."""
         return cls._gpt2(1600, 25, 48)
 
     @classmethod
@@ -236,9 +236,9 @@ class GPTConfig(_Sizes):
         context_length: int = 2048,
         **changes: Any,
     ) -> GPTConfig:
-        """The block as it has been since Llama: RMSNorm, rotary positions, SwiGLU, no biases (Touvron et al., 2023).
+        """Return a model with Llama's block: RMSNorm, rotary positions, SwiGLU, no biases (Touvron et al., 2023).
 
-        Later changes are further fields: `GPTConfig.llama(..., key_value_heads=4, qk_norm=True, window=1024)`.
+        Pass later changes as further fields: `GPTConfig.llama(..., key_value_heads=4, qk_norm=True, window=1024)`.
         """
         fields: dict[str, Any] = {
             "dropout": 0.0,
@@ -269,18 +269,18 @@ class BERTConfig(_Sizes):
     """The sizes of an encoder-only transformer, by default BERT base's (uncased).
 
     Attributes:
-        vocab_size: how many tokens there are.
+        vocab_size: the number of tokens in the vocabulary.
         context_length: the longest sequence.
         d_model: the length of a token's vector, in every layer.
-        heads: in each multi-head attention; they divide `d_model` among them.
-        layers: blocks.
+        heads: the number of heads in each attention, which divide `d_model` among them.
+        layers: the number of blocks.
         d_ff: the width of the feed-forward networks.
-        segments: how many texts a sequence may hold.
+        segments: the number of texts that a sequence may hold.
         dropout: the probability of dropping a value after the embeddings and after each sublayer, in training.
         attention_dropout: the probability of dropping an attention weight, in training.
-        activation: of the feed-forward networks.
+        activation: the activation of the feed-forward networks.
         norm_epsilon: added to the variance in each layer norm.
-        pooler_activation: after the pooler's layer; "relu" in DistilBERT.
+        pooler_activation: the activation after the pooler's layer; "relu" in DistilBERT.
     """
 
     vocab_size: int = 30_522
@@ -300,14 +300,14 @@ class BERTConfig(_Sizes):
         check_at_least(1, vocab_size=self.vocab_size, context_length=self.context_length, layers=self.layers)
         check_at_least(1, segments=self.segments)
         check_one_of(Literal["tanh", "relu"], pooler_activation=self.pooler_activation)
-        _ = self.block  # which refuses impossible sizes
+        _ = self.block  # raises an error if sizes are impossible
 
     @classmethod
     def base(cls) -> BERTConfig:
-        """BERT base, uncased."""
+        """Return BERT base, uncased."""
         return cls()
 
     @classmethod
     def large(cls) -> BERTConfig:
-        """BERT large, uncased."""
+        """Return BERT large, uncased."""
         return cls(d_model=1024, heads=16, layers=24, d_ff=4096)

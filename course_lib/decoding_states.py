@@ -1,11 +1,11 @@
-"""Texts being written by `GPT` and `Transformer`, with a key-value cache, without, or in compiled steps.
+"""Texts being written by `GPT` and `Transformer`, with a key-value cache, without one, or in compiled steps.
 
-Decoding sees them as any `DecodingState`; a model's `begin` chooses which of them it is.
+Decoding knows only the interface, `DecodingState`; a model's `begin` chooses the class.
 
-In compiled steps torch compiles a step once for its shapes, and a GPU launches it as one CUDA graph. So every step must
-have the same shapes, and find its tensors where they were in the step before, in the next call too: a `StaticKVCache`
-has one shape, and a model's last one is kept for its next texts of the same size. What is read at first, prompts or
-sources, is padded on the right to one of few widths. The tokens are the same as without any of this.
+In compiled steps, torch compiles a step once for its shapes, and a GPU launches it as one CUDA graph. So every step, in
+later calls too, must have the same shapes and find its tensors where they were in the step before: a `StaticKVCache`
+has fixed shapes, and a model's last one is kept for its next texts of the same size. Prompts and sources are padded on
+the right to one of a few widths. The tokens written are the same as without any of this.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class TranslationState(DecodingState):
-    """The target of an encoder-decoder, which goes on with a key-value cache, or by reading all its tokens again."""
+    """Translations that an encoder-decoder writes, with a key-value cache or by reading all their tokens again."""
 
     of_source = ("_encoded",)
     of_tokens = ("_tokens", "_cache")
@@ -66,7 +66,7 @@ class TranslationState(DecodingState):
 
 
 class _PromptState(DecodingState):
-    """A language model's text: its prompt, and where in it there is padding."""
+    """A language model's texts: their prompts, and where there is padding."""
 
     def __init__(self, model: GPT, prompt: Tensor, max_new_tokens: int, mask: Tensor | None) -> None:
         check_ids(prompt, model.config.vocab_size, "the prompt", wait=True)
@@ -91,7 +91,7 @@ class _PromptState(DecodingState):
 
 
 class GenerationState(_PromptState):
-    """A text within the context, which goes on with a key-value cache, or by reading all its tokens again."""
+    """Texts within the context, written with a key-value cache or by reading all their tokens again."""
 
     of_tokens = ("_tokens", "_mask", "_cache")
 
@@ -124,10 +124,10 @@ class GenerationState(_PromptState):
 
 
 class SlidingGenerationState(_PromptState):
-    """A text of any length: each token is predicted from the last `context_length` tokens.
+    """Texts of any length: each token is predicted from the last `context_length` tokens.
 
-    Until the context is full, the text goes on like any other. After that, each token that drops out changes the other
-    tokens' context and positions, so no key or value can be kept: each step reads them all.
+    Until the context is full, a text is written like any other. After that, each token that drops out changes the
+    context and positions of all others, so no key or value can be kept: each step reads all tokens.
     """
 
     of_tokens = ("_tokens", "_mask", "_within")
@@ -157,8 +157,8 @@ class SlidingGenerationState(_PromptState):
 def find_padding(prompt: Int[Tensor, "batch tokens"], config: GPTConfig) -> Bool[Tensor, "batch tokens"] | None:
     """Return a mask, True at the prompts' tokens; None if there is no padding among them.
 
-    GPT-2 has no padding of its own, so prompts of different lengths are filled up with the end-of-text token. Before or
-    after all the tokens of a prompt it counts as padding, unless every prompt has the same number of it.
+    GPT-2 has no padding token, so prompts of different lengths are filled up with the end-of-text token. At the start
+    or end of a prompt it counts as padding, unless every prompt has equally many.
 
     Raises:
         ValueError: a prompt has no tokens.
@@ -174,7 +174,7 @@ def find_padding(prompt: Int[Tensor, "batch tokens"], config: GPTConfig) -> Bool
 
 
 def _where_there_is_padding(mask: Bool[Tensor, "batch tokens"]) -> Bool[Tensor, "batch tokens"] | None:
-    """The mask, or None where it hides nothing."""
+    """Return the mask, or None if it hides nothing."""
     if bool(mask.all()):
         return None
     if not mask.any(dim=1).all():
@@ -183,7 +183,7 @@ def _where_there_is_padding(mask: Bool[Tensor, "batch tokens"]) -> Bool[Tensor, 
 
 
 def _padding_first(tokens: Int[Tensor, "batch tokens"], mask: Bool[Tensor, "batch tokens"]) -> tuple[Tensor, Tensor]:
-    """The tokens of every text at the end of its row, so that the last columns are the last tokens."""
+    """Move the tokens of every text to the end of its row, so that the last columns are the last tokens."""
     order = mask.long().argsort(dim=1, stable=True)
     return tokens.gather(1, order), mask.gather(1, order)
 
@@ -193,15 +193,15 @@ def next_token(
     states: Float[Tensor, "batch tokens d_model"],
     mask: Bool[Tensor, "batch tokens"] | None = None,
 ) -> Tensor:
-    """The logits of the token after the last one."""
+    """Return the logits of the token after the last one."""
     return model.logits(at_last_token(states, mask))
 
 
 def with_end_ids(state: DecodingState, end_ids: tuple[int, ...] | None, vocab_size: int) -> DecodingState:
-    """The same texts, which end with these ids, if any are given.
+    """Make the texts end with these ids, if any are given; return the same state.
 
     Raises:
-        ValueError: one is not in the vocabulary.
+        ValueError: an id is not in the vocabulary.
     """
     for end in end_ids or ():
         check_special_ids(vocab_size, eos_token_id=end)
@@ -213,22 +213,22 @@ def with_end_ids(state: DecodingState, end_ids: tuple[int, ...] | None, vocab_si
 # --- In compiled steps -----------------------------------------------------------------------------------------
 
 SIZES_APART = 64
-"""How far apart widths and caches are in size, in words: torch compiles anew for each."""
+"""Widths and cache sizes are multiples of this many tokens, since torch compiles again for each size."""
 
 
 _kept: WeakKeyDictionary[nn.Module, StaticKVCache] = WeakKeyDictionary()
-"""The cache of each model's last texts, unless others are being written in it."""
+"""The cache of each model's last texts, unless it is in use."""
 
 
 @cache
 def _compiled(function: Callable[..., Any], device_type: str, *, replayed: bool = False) -> Callable[..., Any]:
-    """A function that torch compiles for each shape; on a GPU it may be replayed as a CUDA graph."""
+    """Return the function, compiled by torch for each shape; on a GPU it may be replayed as a CUDA graph."""
     mode = "reduce-overhead" if replayed and device_type == "cuda" else None
     return torch.compile(function, dynamic=False, mode=mode)
 
 
 def _size(tokens: int) -> int:
-    """The next of the few sizes."""
+    """Round up to a multiple of `SIZES_APART`."""
     return math.ceil(tokens / SIZES_APART) * SIZES_APART
 
 
@@ -237,7 +237,7 @@ def _widened(rows: Tensor, width: int, value: int | bool) -> Tensor:
 
 
 class _CompiledSteps(DecodingState):
-    """Texts that go on in compiled steps, from where they start."""
+    """Texts that continue in compiled steps after the prefill."""
 
     _model: GPT | Transformer
     _cache: KVCache | None
@@ -247,7 +247,7 @@ class _CompiledSteps(DecodingState):
         if not isinstance(self._cache, StaticKVCache):
             self._cache = self._cache.static(_kept.pop(self._model, None))
         torch.compiler.cudagraph_mark_step_begin()  # the logits of the step before are not needed any more
-        return self._step(tokens.contiguous().unsqueeze(1), self._cache)  # strides count as a shape
+        return self._step(tokens.contiguous().unsqueeze(1), self._cache)  # other strides would be compiled again
 
     def _step(self, tokens: Int[Tensor, "batch 1"], kv_cache: StaticKVCache) -> Float[Tensor, "batch vocab_size"]:
         raise NotImplementedError
@@ -258,7 +258,7 @@ class _CompiledSteps(DecodingState):
 
 
 class CompiledTranslationState(_CompiledSteps, TranslationState):
-    """The target of an encoder-decoder."""
+    """Translations that an encoder-decoder writes in compiled steps."""
 
     _model: Transformer
 
@@ -277,7 +277,7 @@ class CompiledTranslationState(_CompiledSteps, TranslationState):
 
 
 class CompiledGenerationState(_CompiledSteps, GenerationState):
-    """A language model's text, within its context."""
+    """A language model's texts within its context, written in compiled steps."""
 
     _model: GPT
 
@@ -294,7 +294,7 @@ class CompiledGenerationState(_CompiledSteps, GenerationState):
         return min(_size(capacity), self._model.config.context_length)
 
     def prefill(self) -> Tensor:
-        """Read the prompts with padding after them, which is forgotten at once."""
+        """Read the prompts, padded on the right, then drop the padding from the cache."""
         assert self._cache is not None
         read = self._tokens.shape[1]
         width = min(_size(read), self._cache.capacity)

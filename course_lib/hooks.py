@@ -1,4 +1,4 @@
-"""Seeing where a model looks: the attention weights of every block, while it works as always."""
+"""Shows where a model looks: records the attention weights of every block while the model runs."""
 
 from __future__ import annotations
 
@@ -18,22 +18,21 @@ _OF_LESSON_04 = ("W_q", "W_k", "W_v", "W_o", "heads")
 
 @contextmanager
 def record_attention(model: nn.Module) -> Iterator[list[Float[Tensor, "batch heads queries keys"]]]:
-    """Collect the attention weights of a model of the course, or of any that is built from its blocks, while it runs.
+    """Collect the attention weights of a model while it runs: one of the course's, or one built from its blocks.
 
         with record_attention(bert) as weights:
             bert(ids)
 
         alpha = torch.stack(weights)  # [layers, batch, heads, queries, keys]
 
-    Its results are the same as without, up to rounding, since its attention takes the explicit path.
+    The model's results stay the same, up to rounding, although its attention takes the explicit path.
 
     Args:
         model: each `MultiHeadAttention` in it is watched, and each attention of lesson 04's form, which has W_q, W_k
-            and W_v and is called as attention(x, memory, mask). To watch some only, give `nn.ModuleList` of these.
+            and W_v and is called as attention(x, memory, mask). To watch only some, pass an `nn.ModuleList` of them.
 
     Yields:
-        A list to which each attention's weights are added, in the order in which they are called. What is in it
-        stays there.
+        A list to which each attention adds its weights when it is called. It keeps them after the block.
     """
     weights: list[Tensor] = []
 

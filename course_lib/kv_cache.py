@@ -1,8 +1,8 @@
 """Key-value caches: what every block of a model has read, so that each token is read once.
 
-Two caches have the same contents. `KVCache` shows its blocks the columns that are filled, which is the least to
-compute with. `StaticKVCache` shows them all its columns and a mask, so that every step has the same shapes: it can be
-compiled once and replayed (on a GPU, as a CUDA graph), and never waits for the device.
+There are two caches with the same contents. `KVCache` shows its blocks only the filled columns, which takes the least
+computation. `StaticKVCache` shows them all columns and a mask, so every step has the same shapes: it can be compiled
+once and replayed (on a GPU, as a CUDA graph), and never waits for the device.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ class PositionsAndMask:
     Attributes:
         start: the number of tokens before these, padding included.
         position_ids: each token's position, if padding or documents make it differ from start, start + 1, ...
-        key_position_ids: the position of each token that might be attended to, likewise.
+        key_position_ids: likewise, the position of each token that may be attended to.
         mask: where a token may attend; None for everywhere, or if `is_causal`.
-        is_causal: a flag in place of the mask. Right only where no tokens came before: torch aligns its own mask at the
-            top left.
+        is_causal: a flag in place of the mask; right only if no tokens came before, since torch aligns its own mask at
+            the top left.
     """
 
     start: int
@@ -43,7 +43,7 @@ class PositionsAndMask:
     def after(
         cls, start: int, tokens: int, mask: Bool[Tensor, "batch keys"] | None, device: torch.device
     ) -> PositionsAndMask:
-        """Return those of `tokens` tokens after `start` others; `mask` is False at padding among all of them."""
+        """Return the positions and mask of `tokens` tokens after `start` others; `mask` is False at padding."""
         if mask is None and tokens == 1:
             return cls(start)
         if mask is None and start == 0:
@@ -56,7 +56,7 @@ class PositionsAndMask:
 
     @classmethod
     def packed(cls, documents: Int[Tensor, "batch tokens"]) -> PositionsAndMask:
-        """Return those of several texts in each row: none attends to another, and each begins at 0."""
+        """Return the positions and mask of rows of several texts: none attends to another, and each begins at 0."""
         from course_lib.modern.documents import document_mask, document_positions
 
         position_ids = document_positions(documents)
@@ -65,7 +65,7 @@ class PositionsAndMask:
     def of_queries_and_keys(
         self, tokens: int, device: torch.device
     ) -> tuple[Int[Tensor, "... tokens"], Int[Tensor, "... keys"]]:
-        """Return the position of each token, and of each token that it might attend to, whatever is None."""
+        """Return the position of each token and of each key, computed where it is not stored."""
         if self.position_ids is None or self.key_position_ids is None:
             keys = torch.arange(self.start + tokens, device=device)
             return keys[self.start :], keys
@@ -83,10 +83,10 @@ class KVCache(TextState):
 
     Attributes:
         blocks: each block's keys and values of the tokens read so far.
-        batch: how many texts there are.
-        capacity: how many tokens there is room for, padding included.
+        batch: the number of texts.
+        capacity: the number of tokens that fit, padding included.
         memory: each block's keys and values of the source, for cross-attention; empty without a source.
-        mask: True at tokens and at columns that are still free, False at padding; None while there is none.
+        mask: True at tokens and at columns that are still free, False at padding; None while there is no padding.
     """
 
     blocks: tuple[LayerKVCache, ...]
@@ -108,10 +108,10 @@ class KVCache(TextState):
         like: Tensor,
         memory: tuple[KeysAndValues, ...] = (),
     ) -> KVCache:
-        """Room for `capacity` tokens of `batch` texts in each of `layers` blocks, with the device and dtype of `like`.
+        """Return a cache for `capacity` tokens of `batch` texts in each block, with the device and dtype of `like`.
 
         Raises:
-            ValueError: there is not even room for one token.
+            ValueError: `capacity` is below 1.
         """
         if capacity < 1:
             raise ValueError(f"a cache needs room for at least one token, not for {capacity}")
@@ -127,10 +127,10 @@ class KVCache(TextState):
         return self.blocks[0].length if self.blocks else 0
 
     def advance(self, mask: Bool[Tensor, "batch tokens"] | None, ids: Int[Tensor, "batch tokens"]) -> PositionsAndMask:
-        """Return the positions of `ids` after the tokens read; remember their padding.
+        """Return the positions and mask of `ids`, which follow the tokens already read; record their padding.
 
         Raises:
-            ValueError: there are too many tokens, or a different number of texts; before any block has taken them.
+            ValueError: there are too many tokens, or another number of texts; raised before any block reads them.
         """
         batch, tokens = ids.shape
         if batch != self.batch:
@@ -153,15 +153,16 @@ class KVCache(TextState):
         return self.mask[:, :end]
 
     def forget(self, columns: int) -> None:
-        """Take back the last columns, such as padding after a prompt: what comes next is written there."""
+        """Drop the last columns, such as padding after a prompt; the next tokens are written there."""
         for block in self.blocks:
             block.length -= columns
 
     def static(self, kept: StaticKVCache | None = None) -> StaticKVCache:
-        """The same texts, to continue in steps of the same shapes; this cache itself must not be used any more.
+        """Return a static cache with the same texts; this cache must not be used any more.
 
         Args:
-            kept: of texts that are done. If it has the same shapes, it takes these, so that they are where those were.
+            kept: the static cache of finished texts. If it has the same shapes, it takes over these texts, so that its
+                tensors stay where they are in memory.
         """
         filled = torch.full((1,), self.length, device=self.blocks[0].keys.device)
         tokens = torch.ones(self.batch, self.capacity, dtype=torch.bool, device=filled.device)
@@ -179,21 +180,21 @@ class KVCache(TextState):
 
 @dataclass
 class StaticKVCache(KVCache):
-    """The same with fixed shapes: its blocks show all their columns, and `mask` is False at those still free.
+    """A key-value cache of fixed shapes: its blocks show all their columns, and `mask` is False at free ones.
 
     Attributes:
-        filled: how many columns are, [1], on the device; the caller knows that there is room.
+        filled: the number of filled columns, [1], on the device; the caller ensures that there is room.
     """
 
     filled: Int[Tensor, " 1"] = field(default_factory=partial(torch.zeros, 1, dtype=torch.long))
 
     @property
     def length(self) -> int:
-        """The number of tokens read, padding included; asking makes the program wait for the device."""
+        """The number of tokens read, padding included; reading it makes the program wait for the device."""
         return int(self.filled)
 
     def tensors(self) -> list[Tensor]:
-        """All its tensors."""
+        """Return all its tensors."""
         assert self.mask is not None
         pairs: tuple[LayerKVCache | KeysAndValues, ...] = (*self.blocks, *self.memory)
         return [self.filled, self.mask, *(tensor for pair in pairs for tensor in (pair.keys, pair.values))]
@@ -208,14 +209,14 @@ class StaticKVCache(KVCache):
         return same
 
     def select(self, rows: Int[Tensor, " batch"]) -> None:
-        """Let text i go on from text `rows[i]`, in the same place in memory."""
+        """Let text i continue text `rows[i]`, in the same place in memory."""
         assert self.mask is not None
         self.mask.copy_(self.mask[rows])
         for block in self.blocks:
             block.select(rows)
 
     def advance(self, mask: Bool[Tensor, "batch tokens"] | None, ids: Int[Tensor, "batch tokens"]) -> PositionsAndMask:
-        """Return the positions of `ids` after the tokens read; that there is room for them is not checked."""
+        """Return the positions and mask of `ids`, which follow the tokens already read, without checking for room."""
         tokens = ids.shape[1]
         columns = self.filled + torch.arange(tokens, device=ids.device)
         self.filled.add_(tokens)
@@ -229,20 +230,20 @@ class StaticKVCache(KVCache):
 
 
 class StaticLayerKVCache(LayerKVCache):
-    """A block's keys and values, all columns in every step."""
+    """A block's keys and values; every step sees all columns."""
 
     def __init__(self, block: LayerKVCache, filled: Int[Tensor, " 1"]) -> None:
-        """Goes on with a cache's columns; `filled` counts them, those of the tokens being read included."""
+        """Take over a cache's columns; `filled` counts those in use, including those of the tokens being read."""
         self.batch, self.capacity, self.keys, self.values = block.batch, block.capacity, block.keys, block.values
         self.length = 0
         self._filled = filled
         for held in (self.keys, self.values):
-            held[:, :, block.length :] = 0  # a weight of 0 would not make a number of what memory held before
+            held[:, :, block.length :] = 0  # memory may have held NaN, which a weight of 0 does not remove
 
     def append(
         self, k: Float[Tensor, "batch heads tokens d_head"], v: Float[Tensor, "batch heads tokens d_head"]
     ) -> KeysAndValues:
-        """Write down the newest tokens' keys and values; all columns, those without tokens among them."""
+        """Add the newest tokens' keys and values; return all columns, including those without tokens."""
         tokens = k.shape[2]
         columns = self._filled - tokens + torch.arange(tokens, device=k.device)
         self.keys.index_copy_(2, columns, k)
@@ -250,6 +251,6 @@ class StaticLayerKVCache(LayerKVCache):
         return KeysAndValues(self.keys, self.values)
 
     def select(self, rows: Int[Tensor, " batch"]) -> None:
-        """Let text i go on from text `rows[i]`, in the same place in memory."""
+        """Let text i continue text `rows[i]`, in the same place in memory."""
         self.keys.copy_(self.keys[rows])
         self.values.copy_(self.values[rows])

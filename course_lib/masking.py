@@ -17,12 +17,12 @@ from course_lib.attention import attention_weights, mask_scores, scaled_dot_prod
 
 
 def causal_mask(length: int, device: torch.device | str | None = None) -> Bool[Tensor, "length length"]:
-    """Lower-triangular: query i may attend to keys 0..i, itself included, and to nothing later (S2, S4)."""
+    """Return a lower-triangular mask: query i may attend to keys 0..i, itself included, but not later ones (S2, S4)."""
     return torch.ones(length, length, dtype=torch.bool, device=device).tril()
 
 
 def padding_mask(lengths: Int[Tensor, " batch"], max_length: int) -> Bool[Tensor, "batch max_length"]:
-    """True at the tokens of each sequence, False at the padding after them: one mask per length (S4)."""
+    """Return a mask for each length: True at the sequence's tokens, False at the padding after them (S4)."""
     return torch.arange(max_length, device=lengths.device) < lengths.unsqueeze(-1)
 
 
@@ -32,8 +32,8 @@ def at_last_token(
     """Pick the vector of each sequence's last token, wherever its padding is.
 
     Args:
-        x: something for each token: states, logits.
-        mask: True at tokens, at least one in each row; None where there is no padding.
+        x: a value for each token, such as states or logits.
+        mask: True at tokens, at least one in each row; None if there is no padding.
     """
     if mask is None:
         return x[:, -1]
@@ -42,7 +42,7 @@ def at_last_token(
 
 
 def packed_mask(ids: Int[Tensor, "batch tokens"], end: int) -> Bool[Tensor, "batch tokens tokens"]:
-    """Causal masks for rows of several documents, one after another, so that no row needs padding.
+    """Return causal masks for rows of several documents, one after another, so that no row needs padding.
 
     A token may attend to itself and to what comes before it in its own document (Krell et al., 2021, "Efficient
     Sequence Packing without Cross-contamination").
@@ -58,7 +58,7 @@ def packed_mask(ids: Int[Tensor, "batch tokens"], end: int) -> Bool[Tensor, "bat
 
 
 def leak_test(model: Callable[[Tensor], Tensor], x: Float[Tensor, "tokens d_model"]) -> Bool[Tensor, "tokens tokens"]:
-    """Find which tokens' outputs change when another token is changed: what each of them sees.
+    """Find which tokens each token sees: those that change its output when they are changed.
 
     Args:
         model: takes [tokens, d_model] and returns a row for each token.
@@ -79,7 +79,7 @@ def leak_test(model: Callable[[Tensor], Tensor], x: Float[Tensor, "tokens d_mode
 def masked_weights(
     scaled: Float[Tensor, "... queries keys"], mask: Bool[Tensor, "... queries keys"]
 ) -> Float[Tensor, "... queries keys"]:
-    """Attention weights under a mask, by filling with -inf before the softmax.
+    """Return attention weights under a mask, which fills in -inf before the softmax.
 
     Rows sum to 1 over the allowed keys; a row that allows none is all 0.
     """
@@ -90,14 +90,14 @@ def masked_weights(
 def masked_self_attention(
     x: Float[Tensor, "... tokens d_model"], mask: Bool[Tensor, "... tokens tokens"]
 ) -> Float[Tensor, "... tokens d_model"]:
-    """Self-attention without projections, q = k = v = x, under a mask (S2, the second worked example)."""
+    """Apply self-attention without projections, q = k = v = x, under a mask (S2, the second worked example)."""
     return scaled_dot_product_attention(x, x, x, mask)
 
 
 class AttentionPooling(nn.Module):
-    """A sequence of any length as one vector: attention from a single learned query.
+    """Turns a sequence of any length into one vector: attention from a single learned query.
 
-    What S1 calls attention in general, alpha = softmax(sim(query, x_k)) and u = Σ_k alpha_k x_k, with the
+    This is what S1 calls attention in general, alpha = softmax(sim(query, x_k)) and u = Σ_k alpha_k x_k, with the
     scaled dot product as `sim` and padding masked out.
 
     Parameters:
@@ -111,7 +111,7 @@ class AttentionPooling(nn.Module):
     def forward(
         self, x: Float[Tensor, "batch tokens d_model"], mask: Bool[Tensor, "batch tokens"]
     ) -> Float[Tensor, "batch d_model"]:
-        """The weighted mean of the tokens where `mask` is True; zeros for a sequence without any."""
+        """Return the weighted mean of the tokens where `mask` is True; zeros for a sequence without any."""
         scaled = x @ self.query / math.sqrt(x.shape[-1])
         alpha = masked_weights(scaled, mask)
         return (alpha.unsqueeze(-2) @ x).squeeze(-2)

@@ -4,7 +4,8 @@
     GPT:         ids                    -> logits   [batch, tokens, vocab_size]
     BERT:        ids, segments          -> states   [batch, tokens, d_model], and one vector for all of them
 
-All three are the same blocks; they differ in who may attend to whom, and in what comes before and after.
+All three are built from the same blocks; they differ in which tokens may attend to which, and in what comes before and
+after the blocks.
 
 Vaswani et al. (2017), section 3; Radford et al. (2019), "Language Models are Unsupervised Multitask Learners";
 Devlin et al. (2019), "BERT"; slides S1 to S4.
@@ -73,7 +74,7 @@ class Transformer(GenerationMixin, FromPretrained, nn.Module):
     """The encoder-decoder transformer.
 
     `forward` is for training, where the whole target is known. To translate, `generate` (of `GenerationMixin`) calls
-    `begin`, whose decoding state encodes the source once, and reads the target token by token.
+    `begin`, which returns a decoding state that encodes the source once and reads the target token by token.
     """
 
     families = (MARIAN, OWN_TRANSFORMER)  # the checkpoints that `from_pretrained` reads
@@ -99,11 +100,12 @@ class Transformer(GenerationMixin, FromPretrained, nn.Module):
     def forward(
         self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
     ) -> Float[Tensor, "batch target vocab_size"]:
-        """Logits of the token after each target token: position t has seen target tokens 0..t and all the source.
+        """Return the logits of the token after each target token; position t sees the source and target tokens 0..t.
 
         Raises:
-            TypeError: ids that are not whole numbers.
-            ValueError: ids outside the vocabulary (on the CPU), no tokens, or not as many targets as sources.
+            TypeError: ids are not whole numbers.
+            ValueError: ids are outside the vocabulary (checked on the CPU only), there are no tokens, or not as many
+                targets as sources.
         """
         return self.decode(target, self.encode(source))
 
@@ -111,7 +113,8 @@ class Transformer(GenerationMixin, FromPretrained, nn.Module):
         """Read the source. Every token may attend to every other, but not to padding.
 
         Raises:
-            TypeError, ValueError: what is not ids, no tokens, or ids outside the vocabulary (on the CPU).
+            TypeError, ValueError: `source` is not a batch of ids, has no tokens, or (checked on the CPU only) has ids
+                outside the vocabulary.
         """
         check_ids(source, self.config.source_vocab_size, "source")
         mask = (source != self.config.padding_id).unsqueeze(1)  # [batch, 1, source], the same for every query
@@ -123,24 +126,24 @@ class Transformer(GenerationMixin, FromPretrained, nn.Module):
     def decode(
         self, target: Int[Tensor, "batch target"], encoded: Encoded, kv_cache: KVCache | None = None
     ) -> Float[Tensor, "batch target vocab_size"]:
-        """Logits of the token after each target token, given the encoded source and the tokens in the cache."""
+        """Return the logits of the token after each target token, given the encoded source and the cached tokens."""
         check_ids(target, self.config.target_vocab_size, "target")
         return self.logits(self.target_states(target, encoded, kv_cache))
 
     def target_states(
         self, target: Int[Tensor, "batch target"], encoded: Encoded, kv_cache: KVCache | None = None
     ) -> Float[Tensor, "batch target d_model"]:
-        """The decoder's vectors, one for each target token, from which the output layer makes logits.
+        """Return the decoder's vector of each target token, which the output layer turns into logits.
 
         Args:
-            target: ids within the vocabulary, which is not checked here; padding must come after the tokens, where
-                the causal mask hides it.
-            encoded: of the source.
-            kv_cache: the tokens before `target`; those of `target` are added.
+            target: ids within the vocabulary (not checked here); padding must come after the tokens, where the causal
+                mask hides it.
+            encoded: the encoded source.
+            kv_cache: holds the tokens before `target`; those of `target` are added to it.
 
         Raises:
-            TypeError, ValueError: what is not ids, no tokens, not as many targets as sources, or a cache that is full
-                or has another number of blocks.
+            TypeError, ValueError: `target` is not a batch of ids, has no tokens, or has not as many rows as the source;
+                or the cache is full or for another number of blocks.
         """
         check_batch(target, "target")
         if target.shape[0] != encoded.states.shape[0]:
@@ -155,15 +158,15 @@ class Transformer(GenerationMixin, FromPretrained, nn.Module):
         return states
 
     def logits(self, states: Float[Tensor, "... d_model"]) -> Float[Tensor, "... vocab_size"]:
-        """The output layer: a score for each token of the target language."""
+        """Apply the output layer: return a score for each token of the target language."""
         out: Tensor = self.output(states)
         return out
 
     def kv_cache(self, encoded: Encoded, capacity: int) -> KVCache:
-        """An empty cache for `capacity` target tokens, with the source's keys and values for every block.
+        """Return an empty cache for `capacity` target tokens, with the source's keys and values for every block.
 
         Raises:
-            ValueError: there is not even room for one token.
+            ValueError: `capacity` is below 1.
         """
         blocks = cast("list[DecoderBlock]", list(self.decoder))
         memory = tuple(block.cross_attention.keys_and_values(encoded.states) for block in blocks)
@@ -182,23 +185,23 @@ class Transformer(GenerationMixin, FromPretrained, nn.Module):
         past_context: bool = False,
         end_ids: tuple[int, ...] | None = None,
     ) -> DecodingState:
-        """Begin translations of at most `max_new_tokens` tokens; decoding then goes on with them step by step.
+        """Begin translations of at most `max_new_tokens` tokens, which decoding then continues step by step.
 
         Args:
             source: ids, padded after their tokens.
             max_new_tokens: the most tokens to write.
             mask: True at the source's tokens, False at padding; None to find the padding by its id.
-            use_cache: keep keys and values; compiled steps always do.
-            compiled: in steps that torch compiles.
-            past_context: changes nothing: there is no longest text.
-            end_ids: what ends a translation; None for the configuration's.
+            use_cache: whether to keep keys and values; compiled steps always do.
+            compiled: whether torch compiles the steps.
+            past_context: has no effect: a translation may have any length.
+            end_ids: the ids that end a translation; None for the configuration's.
 
         Raises:
-            TypeError, ValueError: what is not ids, no tokens, ids outside the vocabulary, or a mask that is True at
-                padding.
+            TypeError, ValueError: `source` is not a batch of ids, has no tokens or ids outside the vocabulary, or
+                `mask` is True at padding.
         """
         padding_id = self.config.padding_id
-        if mask is not None:  # it becomes padding, which is what the encoder looks at
+        if mask is not None:  # the encoder finds padding by its id
             if bool((mask & (source == padding_id)).any()):
                 raise ValueError(f"attention_mask must be 0 wherever input_ids is padding, {padding_id}")
             source = source.masked_fill(~mask, padding_id)
@@ -212,7 +215,7 @@ class Transformer(GenerationMixin, FromPretrained, nn.Module):
     def _embed(
         self, ids: Int[Tensor, "batch tokens"], embedding: nn.Embedding, positions: PositionsAndMask
     ) -> Float[Tensor, "batch tokens d_model"]:
-        scale = math.sqrt(self.config.d_model)  # embeddings are drawn small, for the tied output's sake
+        scale = math.sqrt(self.config.d_model)  # embeddings are initialized small, for the tied output's sake
         x: Tensor = self.dropout(self.positions(embedding(ids) * scale, positions.start, positions.position_ids))
         return x
 
@@ -221,7 +224,7 @@ class GPT(GenerationMixin, FromPretrained, nn.Module):
     """The decoder-only transformer: a language model, GPT-2 or one of its descendants, such as Llama.
 
     Its blocks are the encoder's, with a causal mask: without a source there is nothing to cross-attend to (S2).
-    `generate` (of `GenerationMixin`) calls `begin`, and then asks the decoding state for one token after another.
+    `generate` (of `GenerationMixin`) calls `begin`, then asks the decoding state for one token after another.
     """
 
     families = (GPT2, *LLAMAS, OWN_GPT)
@@ -235,7 +238,7 @@ class GPT(GenerationMixin, FromPretrained, nn.Module):
         self.dropout = nn.Dropout(config.dropout)
         self.blocks = nn.ModuleList(EncoderBlock(config.block) for _ in range(config.layers))
         self.has_window = [config.window_of(layer) is not None for layer in range(config.layers)]
-        self.norm = _final_norm(config.block)  # called so in checkpoints
+        self.norm = _final_norm(config.block)  # its name in checkpoints
         self.output = nn.Linear(config.d_model, config.vocab_size, bias=False)
         _initialize_as_gpt(self)
         if config.tied_output:
@@ -249,20 +252,20 @@ class GPT(GenerationMixin, FromPretrained, nn.Module):
         *,
         documents: Int[Tensor, "batch tokens"] | None = None,
     ) -> Float[Tensor, "batch tokens vocab_size"]:
-        """Logits of the token after each token: position t has seen tokens 0..t.
+        """Return the logits of the token after each token; position t sees tokens 0..t.
 
         Args:
             ids: the tokens.
-            mask: True at tokens, False at padding, before or after them; None where there is none.
-            kv_cache: the tokens before `ids`; those of `ids` are added.
+            mask: True at tokens, False at padding, before or after them; None if there is no padding.
+            kv_cache: holds the tokens before `ids`; those of `ids` are added to it.
             documents: for packing, where a row holds several texts without padding: the number of each token's text,
-                such as [0, 0, 0, 1, 1]. A token sees its own text alone, and positions count from 0 in each. In place
-                of mask and cache.
+                such as [0, 0, 0, 1, 1]. A token sees only its own text, and positions count from 0 in each text. Not
+                allowed with a mask or a cache.
 
         Raises:
-            TypeError: ids or documents that are not whole numbers, or a mask that is not boolean.
-            ValueError: ids outside the vocabulary (on the CPU), no tokens, more tokens than the context, or a mask of
-                another shape.
+            TypeError: ids or documents are not whole numbers, or the mask is not boolean.
+            ValueError: ids are outside the vocabulary (checked on the CPU only), there are no tokens or more than the
+                context, or the mask has another shape.
         """
         check_ids(ids, self.config.vocab_size, "ids")
         return self.logits(self.states(ids, mask, kv_cache, documents=documents))
@@ -275,11 +278,11 @@ class GPT(GenerationMixin, FromPretrained, nn.Module):
         *,
         documents: Int[Tensor, "batch tokens"] | None = None,
     ) -> Float[Tensor, "batch tokens d_model"]:
-        """A vector for each token, after the last block and the final norm, from which the output layer makes logits.
+        """Return each token's vector after the last block and the final norm; the output layer turns these into logits.
 
         Raises:
-            TypeError, ValueError: as for `forward`, but ids outside the vocabulary are not looked for; a cache that is
-                full or has another number of blocks.
+            TypeError, ValueError: as for `forward`, but ids are not checked against the vocabulary; or the cache is
+                full or for another number of blocks.
         """
         check_batch(ids, "ids")
         check_mask(mask, ids)
@@ -301,7 +304,7 @@ class GPT(GenerationMixin, FromPretrained, nn.Module):
         return states
 
     def _embed(self, ids: Int[Tensor, "batch tokens"], positions: PositionsAndMask) -> tuple[Tensor, Rotate | None]:
-        """Embed the tokens. Learned positions are added; rotary ones are returned apart, to turn queries and keys."""
+        """Embed the tokens and add learned positions; return the rotation of rotary positions, for queries and keys."""
         x = self.embedding(ids)
         if self.positions is not None:
             return self.dropout(self.positions(x, positions.start, positions.position_ids)), None
@@ -310,7 +313,7 @@ class GPT(GenerationMixin, FromPretrained, nn.Module):
         return self.dropout(x), self.rotary(position_ids, positions.start + ids.shape[1])
 
     def _in_window(self, ids: Int[Tensor, "batch tokens"], positions: PositionsAndMask) -> PositionsAndMask:
-        """The same positions under the mask of the sliding window, which is causal itself."""
+        """Return the same positions with the mask of the sliding window, which is itself causal."""
         tokens, window = ids.shape[1], self.config.window
         if window is None or positions.start + tokens <= window:
             return positions
@@ -324,15 +327,15 @@ class GPT(GenerationMixin, FromPretrained, nn.Module):
         return replace(positions, mask=mask, is_causal=False)
 
     def logits(self, states: Float[Tensor, "... d_model"]) -> Float[Tensor, "... vocab_size"]:
-        """The output layer: a score for each token of the vocabulary."""
+        """Apply the output layer: return a score for each token of the vocabulary."""
         out: Tensor = self.output(states)
         return out
 
     def kv_cache(self, batch: int, capacity: int) -> KVCache:
-        """An empty cache for `batch` texts of `capacity` tokens.
+        """Return an empty cache for `batch` texts of `capacity` tokens.
 
         Raises:
-            ValueError: this many tokens are more than the context, or not even one.
+            ValueError: `capacity` is above the context or below 1.
         """
         if capacity > self.config.context_length:
             raise ValueError(f"{capacity} tokens are more than the context of {self.config.context_length}")
@@ -349,20 +352,21 @@ class GPT(GenerationMixin, FromPretrained, nn.Module):
         past_context: bool = False,
         end_ids: tuple[int, ...] | None = None,
     ) -> DecodingState:
-        """Begin texts of at most `max_new_tokens` tokens after the prompts; decoding then goes on with them.
+        """Begin texts of at most `max_new_tokens` tokens after the prompts, which decoding then continues.
 
         Args:
             prompt: ids, padded on either side.
             max_new_tokens: the most tokens to write.
             mask: True at the prompts' tokens, False at padding; None to find the padding by its id.
-            use_cache: keep keys and values; compiled steps always do.
-            compiled: in steps that torch compiles, within the context whatever `past_context` says.
-            past_context: go on past the context, each token predicted from the last `context_length` ones.
-            end_ids: what ends a text; None for the configuration's.
+            use_cache: whether to keep keys and values; compiled steps always do.
+            compiled: whether torch compiles the steps; they stay within the context whatever `past_context` says.
+            past_context: whether to continue past the context, predicting each token from the last `context_length`
+                ones.
+            end_ids: the ids that end a text; None for the configuration's.
 
         Raises:
-            TypeError, ValueError: what is not ids, no tokens, ids outside the vocabulary, or no room within the
-                context.
+            TypeError, ValueError: `prompt` is not a batch of ids, has no tokens or ids outside the vocabulary, or there
+                is no room within the context.
         """
         if compiled:
             state: DecodingState = CompiledGenerationState(self, prompt, max_new_tokens, mask)
@@ -398,11 +402,11 @@ class BERT(FromPretrained, Encoder):
         segments: Int[Tensor, "batch tokens"] | None = None,
         mask: Bool[Tensor, "batch tokens"] | None = None,
     ) -> BERTOutput:
-        """Every token's vector, after all the blocks, and [CLS]'s through the pooler.
+        """Return every token's vector after the last block, and that of [CLS] after the pooler.
 
         Raises:
-            TypeError, ValueError: as for `Encoder`; segments that do not exist, or of another shape; more tokens than
-                the context.
+            TypeError, ValueError: as for `Encoder`; or segments do not exist or have another shape, or there are more
+                tokens than the context.
         """
         check_ids(ids, self.config.vocab_size, "ids")
         check_mask(mask, ids)
@@ -425,10 +429,10 @@ def _positions_and_mask(
     kv_cache: KVCache | None,
     blocks: nn.ModuleList,
 ) -> PositionsAndMask:
-    """Return where these tokens are and what they may attend to; a cache takes note of their padding.
+    """Return the positions of these tokens and what they may attend to; the cache records their padding.
 
     Raises:
-        ValueError: the cache has another number of blocks, or no room for all of them.
+        ValueError: the cache is for another number of blocks, or has no room for these tokens.
     """
     if kv_cache is None:
         return PositionsAndMask.after(0, ids.shape[1], mask, ids.device)
@@ -454,15 +458,15 @@ def _rotary_positions(config: GPTConfig) -> nn.Module | None:
 
 
 def _final_norm(config: BlockConfig) -> nn.Module:
-    """In pre-norm nothing normalizes the last block's output; in post-norm the block itself does."""
+    """Return the norm after the last block: pre-norm needs one, while a post-norm block normalizes its own output."""
     return make_norm(config) if config.norm_first else nn.Identity()
 
 
 def _initialize_as_glorot(model: Transformer) -> None:
-    """Glorot's uniform weights and zero biases; embeddings of length about 1.
+    """Draw Glorot's uniform weights, and embeddings of length about 1; set biases to zero.
 
-    Queries, keys and values are drawn 1 / √2 as wide as each would be by itself, as in `nn.Transformer`, where they are
-    one matrix. If they are wider, a model in post-norm learns slowly: `benchmarks/README.md`.
+    W_q, W_k and W_v are drawn from 1 / √2 of the range that each would have by itself, as in `nn.Transformer`, where
+    they are one matrix. From a wider range, a post-norm model learns slowly: `benchmarks/README.md`.
     """
     for module in model.modules():
         if isinstance(module, nn.Linear):
@@ -478,7 +482,7 @@ def _initialize_as_glorot(model: Transformer) -> None:
 
 
 def _initialize_normal(module: nn.Module) -> None:
-    """GPT-2's and BERT's: normal weights of deviation 0.02 and zero biases."""
+    """Initialize as GPT-2 and BERT do: normal weights of standard deviation 0.02, and zero biases."""
     if isinstance(module, (nn.Linear, nn.Embedding)):
         nn.init.normal_(module.weight, std=0.02)
     if isinstance(module, nn.Linear) and module.bias is not None:
@@ -486,9 +490,10 @@ def _initialize_normal(module: nn.Module) -> None:
 
 
 def _initialize_as_gpt(model: GPT) -> None:
-    """As `_initialize_normal`, but what is added to the residual path shrinks with the number of additions.
+    """Initialize as `_initialize_normal` does, but with smaller weights where a layer adds to the residual path.
 
-    Radford et al. (2019), section 2.3: by 1 / √N, where N = 2 · layers, since each block adds to it twice.
+    Radford et al. (2019), section 2.3: smaller by 1 / √N, where N = 2 · layers, since each block adds to the path
+    twice.
     """
     model.apply(_initialize_normal)
     deviation = 0.02 / math.sqrt(2 * len(model.blocks))

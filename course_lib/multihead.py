@@ -7,7 +7,7 @@ Vaswani et al. (2017), section 3.2.2; slides S1 to S4. Attention itself has noth
 parameter here belongs to one of the four projections.
 
 `MultiHeadAttention` has W_q, W_k and W_v in one layer, so that one multiplication makes q, k and v. `CrossAttention`,
-which makes q from other tokens than k and v, has W_q apart.
+which makes q from other tokens than k and v, has a separate W_q.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def split_heads(x: Float[Tensor, "batch tokens d_model"], heads: int) -> Float[T
 
 
 def join_heads(x: Float[Tensor, "batch heads tokens d_head"]) -> Float[Tensor, "batch tokens d_model"]:
-    """The inverse of `split_heads`: each token's pieces, one after the other."""
+    """Join each token's pieces one after the other: the inverse of `split_heads`."""
     return x.transpose(1, 2).flatten(2)
 
 
@@ -44,7 +44,7 @@ def project(
     W_k: Float[Tensor, "d_model d_key"],
     W_v: Float[Tensor, "d_model d_value"],
 ) -> tuple[Float[Tensor, "... queries d_key"], Float[Tensor, "... keys d_key"], Float[Tensor, "... keys d_value"]]:
-    """Queries from `x`, keys and values from `memory`: q = x W_q, k = memory W_k, v = memory W_v.
+    """Project `x` to queries, and `memory` to keys and values: q = x W_q, k = memory W_k, v = memory W_v.
 
     In self-attention `memory` is `x`; in cross-attention (S2, S4) it is the source, and `x` the target. Slide S3 has
     tokens as columns, and writes the matrices on their left: K w_i, Q w_j, V w_i.
@@ -72,12 +72,12 @@ Rotate = Callable[[Float[Tensor, "batch heads tokens d_head"]], Float[Tensor, "b
 class LayerKVCache(TextState):
     """The keys and values of the tokens read so far, so that each token is projected once.
 
-    Room for all of them is taken at the start; a step writes one column and gets a view of those filled.
+    All memory is allocated at the start; a step writes one column and gets a view of the filled ones.
 
     Attributes:
-        batch: how many texts there are.
-        length: how many columns are filled, padding included.
-        capacity: how many there are.
+        batch: the number of texts.
+        length: the number of filled columns, padding included.
+        capacity: the number of columns.
         keys, values: all columns, filled or not, [batch, heads, capacity, d_head].
     """
 
@@ -101,7 +101,7 @@ class LayerKVCache(TextState):
     def append(
         self, k: Float[Tensor, "batch heads tokens d_head"], v: Float[Tensor, "batch heads tokens d_head"]
     ) -> KeysAndValues:
-        """Write down the next tokens' keys and values; all of them so far, as views.
+        """Add the next tokens' keys and values; return all so far, as views.
 
         Raises:
             ValueError: there is no room for them; nothing is written.
@@ -122,8 +122,7 @@ class MultiHeadOutput:
 
     Attributes:
         out: the new vector of each query.
-        alpha: each head's attention weights; None unless they were asked for, since the fused kernel never
-            holds them.
+        alpha: each head's attention weights; None unless asked for, since the fused kernel never stores them.
     """
 
     out: Float[Tensor, "batch queries d_model"]
@@ -131,7 +130,7 @@ class MultiHeadOutput:
 
 
 class MultiHeadAttention(nn.Module):
-    """Self-attention in several heads; with `memory` cross-attention, for which `CrossAttention` computes less.
+    """Self-attention with several heads; given `memory`, cross-attention, for which `CrossAttention` computes less.
 
     Parameters:
         W_qkv: one linear layer from d_model to 3 · heads · d_head: the rows of its weight are those of W_q, then of
@@ -142,13 +141,13 @@ class MultiHeadAttention(nn.Module):
     def __init__(
         self, d_model: int, heads: int, dropout: float = 0.0, *, bias: bool = True, d_head: int | None = None
     ) -> None:
-        """Four projections.
+        """Create the four projections.
 
         Args:
             d_model: the length of a token's vector.
-            heads: how many; they divide `d_model` among them.
+            heads: the number of heads, which divide `d_model` among them.
             dropout: the probability of dropping an attention weight in training: 0 in the paper, 0.1 in GPT-2 and BERT.
-            bias: whether each layer adds one.
+            bias: whether each layer has a bias.
             d_head: the length of a query, a key and a value in each head; None for d_model / heads.
 
         Raises:
@@ -168,7 +167,7 @@ class MultiHeadAttention(nn.Module):
         self.W_qkv = nn.Linear(self.d_model, 3 * self.heads * self.d_head, bias=bias)
 
     def projections(self) -> tuple[Tensor, ...]:
-        """The weights of W_q, W_k and W_v, each [heads · d_head, d_model]."""
+        """Return the weights of W_q, W_k and W_v, each [heads · d_head, d_model]."""
         return self.W_qkv.weight.chunk(3)
 
     def forward(
@@ -186,18 +185,21 @@ class MultiHeadAttention(nn.Module):
 
         Args:
             x: where the queries come from.
-            memory: where the keys *and* the values come from, or these, where they were made in advance;
-                None for self-attention, where it is `x`.
+            memory: where the keys *and* the values come from, or the keys and values themselves, if they were made in
+                advance; None for self-attention, where it is `x`.
             mask: True where a query may attend; [queries, keys] for all, [batch, queries, keys] for all
                 heads, or [batch, heads, queries, keys]. Each dimension may also be 1.
-            is_causal: in place of a causal `mask`, where there are as many queries as keys.
-            kv_cache: for self-attention, the tokens before `x`; the tokens of `x` are added, and keys are all of them.
-            rotate: turns queries and keys by the positions of the tokens of `x`; None where positions were added.
+            is_causal: stands for a causal `mask`; only for as many queries as keys.
+            kv_cache: for self-attention, holds the tokens before `x`; those of `x` are added, and queries attend to all
+                of them.
+            rotate: turns queries and keys by the positions of the tokens of `x`; None if positions were added to the
+                embeddings.
             need_weights: take the explicit path and return alpha too; `out` is the same.
 
         Raises:
             TypeError: `mask` is not boolean.
-            ValueError: `is_causal` where it would be wrong or with a mask, or a full cache.
+            ValueError: `is_causal` is combined with a mask or with unequal numbers of queries and keys, or the cache is
+                full.
         """
         q, pairs = self._project(x, memory)
         if rotate is not None:
@@ -219,7 +221,7 @@ class MultiHeadAttention(nn.Module):
         return MultiHeadOutput(self.W_o(out.transpose(1, 2).flatten(2)), alpha)
 
     def keys_and_values(self, memory: Float[Tensor, "batch keys d_model"]) -> KeysAndValues:
-        """The memory's keys and values: a decoder makes them once and uses them at every step."""
+        """Return the memory's keys and values: a decoder makes them once and uses them at every step."""
         return self._project(memory, None)[1]
 
     def _project(
@@ -239,7 +241,7 @@ class MultiHeadAttention(nn.Module):
         mask: Bool[Tensor, "..."] | None,
         is_causal: bool,
     ) -> tuple[Float[Tensor, "batch heads queries d_head"], Float[Tensor, "batch heads queries keys"]]:
-        """The explicit path, and alpha as it was before dropout."""
+        """Take the explicit path; return the heads' outputs, and alpha before dropout."""
         if is_causal:
             mask = causal_mask(q.shape[2], device=q.device)
         alpha = attention(q, k, v, mask).alpha
@@ -247,12 +249,12 @@ class MultiHeadAttention(nn.Module):
 
 
 class CrossAttention(MultiHeadAttention):
-    """Attention to other tokens, the memory: the same as `MultiHeadAttention` with a memory, in two layers.
+    """Attention to other tokens, the memory: `MultiHeadAttention` with one layer for `x` and one for the memory.
 
     Parameters:
-        W_q: a linear layer from d_model to heads · d_head, for the tokens that ask.
-        W_kv: one to 2 · heads · d_head, for the memory: the rows of W_k, then those of W_v.
-        W_o: as there.
+        W_q: a linear layer from d_model to heads · d_head, for the queries.
+        W_kv: a linear layer from d_model to 2 · heads · d_head, for the memory: the rows of W_k, then those of W_v.
+        W_o: as in `MultiHeadAttention`.
     """
 
     def _make_projections(self, bias: bool) -> None:
@@ -261,11 +263,11 @@ class CrossAttention(MultiHeadAttention):
         self.W_kv = nn.Linear(self.d_model, 2 * width, bias=bias)
 
     def projections(self) -> tuple[Tensor, ...]:
-        """The weights of W_q, W_k and W_v, each [heads · d_head, d_model]."""
+        """Return the weights of W_q, W_k and W_v, each [heads · d_head, d_model]."""
         return (self.W_q.weight, *self.W_kv.weight.chunk(2))
 
     def keys_and_values(self, memory: Float[Tensor, "batch keys d_model"]) -> KeysAndValues:
-        """The memory's keys and values: a decoder makes them once and uses them at every step."""
+        """Return the memory's keys and values: a decoder makes them once and uses them at every step."""
         batch, keys, _ = memory.shape
         k, v = self.W_kv(memory).view(batch, keys, 2, self.heads, self.d_head).permute(2, 0, 3, 1, 4).unbind()
         return KeysAndValues(k, v)
@@ -279,5 +281,5 @@ class CrossAttention(MultiHeadAttention):
 
 
 def _for_every_head(mask: Bool[Tensor, "..."] | None) -> Bool[Tensor, "..."] | None:
-    """A mask of [batch, queries, keys] holds for every head of its sentence."""
+    """Give a mask of [batch, queries, keys] a dimension for heads, so that it holds for all of them."""
     return mask.unsqueeze(1) if mask is not None and mask.dim() == 3 else mask

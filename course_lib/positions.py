@@ -1,8 +1,8 @@
 """Positions: what tells attention where a token is (lesson 03).
 
-Attention by itself sees a set: shuffle the tokens and its outputs are shuffled alike (S4). So each token's
-embedding gets a vector added that depends on its position alone; it is computed (sinusoidal) or learned.
-What a shuffle does comes first, then two simpler ideas, for the lesson to show where they fail.
+Attention by itself sees a set: shuffle the tokens and its outputs are shuffled alike (S4). So each token's embedding
+gets a vector added that depends on its position alone; it is computed (sinusoidal) or learned. The module begins with
+what a shuffle changes, then two simpler ideas, so that the lesson can show where they fail.
 
 Vaswani et al. (2017), section 3.5; slides S2, S3 and S4.
 """
@@ -19,15 +19,15 @@ WAVELENGTH_BASE = 10_000.0
 """The slowest sinusoid's wavelength is nearly 2π times this many tokens."""
 
 ROUNDING = 1e-4
-"""By less than this may numbers of size 1 differ that were added up in another order."""
+"""Numbers of size 1 may differ by less than this if they were added up in another order."""
 
 
 def order_matters(
     model: Callable[[Tensor], Tensor], x: Float[Tensor, "batch tokens d_model"], order: Int[Tensor, " tokens"]
 ) -> Bool[Tensor, "batch tokens"]:
-    """Which tokens of shuffled sentences get a different vector than before, wherever they are now.
+    """Return which tokens of shuffled sentences get a different vector than before, wherever they are now.
 
-    None where the model is equivariant to permutations (Lee et al., 2019, "Set Transformer"), as self-attention
+    No token does if the model is equivariant to permutations (Lee et al., 2019, "Set Transformer"), as self-attention
     without positions is: a shuffle moves each vector along with its token, and changes none.
 
     Args:
@@ -41,10 +41,10 @@ def order_matters(
 
 
 def same_under_causal_mask(order: Int[Tensor, " tokens"]) -> Bool[Tensor, " tokens"]:
-    """Which tokens of a shuffled sentence get the same vector as before from one causal self-attention.
+    """Return which tokens of a shuffled sentence get the same vector as before from one causal self-attention.
 
-    Those that attend to the same tokens as before, in whatever order: a token keeps its place, and everything
-    before it is still before it. Everything else depends on the order, although no position was added.
+    These are the tokens that attend to the same tokens as before, in any order: they keep their place, and what was
+    before them still is. All others depend on the order, although no position was added.
 
     Args:
         order: token i of the shuffled sentence is token order[i] of the old one.
@@ -54,7 +54,7 @@ def same_under_causal_mask(order: Int[Tensor, " tokens"]) -> Bool[Tensor, " toke
 
 
 def appended_index(x: Float[Tensor, "... tokens d_model"]) -> Float[Tensor, "... tokens d_model+1"]:
-    """Each token's vector with its position, counted from 0, as one more number (S4: the easiest idea).
+    """Return each token's vector with its position, counted from 0, as one more number (S4: the easiest idea).
 
     It fails: the number grows without bound, and soon drowns the others.
     """
@@ -63,7 +63,7 @@ def appended_index(x: Float[Tensor, "... tokens d_model"]) -> Float[Tensor, "...
 
 
 def binary_counting(length: int, bits: int, device: torch.device | str | None = None) -> Float[Tensor, "length bits"]:
-    """Positions as binary numbers, the lowest bit first: bit i of row pos is ⌊pos / 2^i⌋ mod 2 (S4).
+    """Return positions as binary numbers, lowest bit first: bit i of row pos is ⌊pos / 2^i⌋ mod 2 (S4).
 
     Bounded, but it jumps: from 7 to 8 four bits change, from 8 to 9 one. Sinusoids are its smooth form.
 
@@ -77,7 +77,7 @@ def binary_counting(length: int, bits: int, device: torch.device | str | None = 
 
 
 def _frequencies(d_model: int, device: torch.device | str | None) -> Float[Tensor, " pairs"]:
-    """One angular frequency, in radians per token, for each pair of dimensions: 10000^(-2i / d_model)."""
+    """Return one angular frequency, in radians per token, for each pair of dimensions: 10000^(-2i / d_model)."""
     if d_model % 2:
         raise ValueError(f"sinusoidal positions need an even d_model, not {d_model}")
     return WAVELENGTH_BASE ** (-torch.arange(0, d_model, 2, device=device) / d_model)
@@ -86,7 +86,7 @@ def _frequencies(d_model: int, device: torch.device | str | None) -> Float[Tenso
 def sinusoidal_encoding(
     length: int, d_model: int, device: torch.device | str | None = None
 ) -> Float[Tensor, "length d_model"]:
-    """One row for each position, counted from 0; a sine and a cosine for each of d_model / 2 frequencies.
+    """Return one row for each position, counted from 0; a sine and a cosine for each of d_model / 2 frequencies.
 
         encoding[pos, 2i]     = sin(pos / 10000^(2i / d_model))
         encoding[pos, 2i + 1] = cos(pos / 10000^(2i / d_model))
@@ -102,7 +102,7 @@ def sinusoidal_encoding(
 def shift_matrix(
     shift: int, d_model: int, device: torch.device | str | None = None
 ) -> Float[Tensor, "d_model d_model"]:
-    """The matrix M with encoding[pos + shift] = M encoding[pos], the same for every position (S4).
+    """Return the matrix M with encoding[pos + shift] = M encoding[pos], the same for every position (S4).
 
     A shift turns each pair (sin, cos) by its own angle, frequency · shift, so M holds one 2 x 2 rotation for
     each frequency on its diagonal: [[cos, sin], [-sin, cos]]. This is why the paper hopes that a model
@@ -118,7 +118,7 @@ def shift_matrix(
 
 
 def alibi_weights(scaled: Float[Tensor, "... heads tokens tokens"]) -> Float[Tensor, "... heads tokens tokens"]:
-    """Causal attention weights with ALiBi: each score is lowered in proportion to the distance of its key.
+    """Return causal attention weights with ALiBi, which lowers each score in proportion to the distance of its key.
 
     Head h of n, counted from 1, subtracts 2^(-8h / n) for each token between query and key. No position is added to the
     embeddings (Press et al., 2022, "Train Short, Test Long"; its slopes for numbers of heads that are powers of two).
@@ -142,15 +142,15 @@ class _AddedPositions(nn.Module):
         start: int = 0,
         position_ids: Int[Tensor, "batch tokens"] | None = None,
     ) -> Float[Tensor, "... tokens d_model"]:
-        """Each token's embedding plus the vector of its position.
+        """Add to each token's embedding the vector of its position.
 
         Args:
             x: embeddings.
             start: the position of the first token; the others follow it.
-            position_ids: the position of each token, below start + tokens, if padding keeps them from following.
+            position_ids: the position of each token, below start + tokens, if padding interrupts the sequence.
 
         Raises:
-            ValueError: the embeddings have another d_model, or learned positions end before the tokens do.
+            ValueError: the embeddings have another d_model, or there are more tokens than learned positions.
         """
         tokens, d_model = x.shape[-2:]
         if d_model != self.encoding.shape[1]:
@@ -161,20 +161,20 @@ class _AddedPositions(nn.Module):
         return x + (self.encoding.narrow(0, start, tokens) if position_ids is None else self.encoding[position_ids])
 
     def _lengthen(self, tokens: int) -> None:
-        """Make room for this many."""
+        """Make room for this many tokens."""
         raise NotImplementedError
 
 
 class SinusoidalPositions(_AddedPositions):
-    """Adds the sinusoidal encoding. Nothing is learned, and there is no longest sequence."""
+    """Adds the sinusoidal encoding. Nothing is learned, and a sequence may have any length."""
 
     def __init__(self, d_model: int, context_length: int = 256) -> None:
-        """Computes the first `context_length` rows in advance; later ones when they are first asked for."""
+        """Compute the first `context_length` rows in advance; later ones follow when they are needed."""
         super().__init__()
         self.register_buffer("encoding", sinusoidal_encoding(context_length, d_model), persistent=False)
 
     def _lengthen(self, tokens: int) -> None:
-        with torch.inference_mode(False):  # else it would be of no use to a later training
+        with torch.inference_mode(False):  # a tensor made in inference mode could not be trained with
             longer = sinusoidal_encoding(2 * tokens, self.encoding.shape[1], self.encoding.device)
             self.encoding = longer.to(self.encoding.dtype)
 
@@ -188,7 +188,7 @@ class LearnedPositions(_AddedPositions):
 
     def __init__(self, d_model: int, context_length: int) -> None:
         super().__init__()
-        self.encoding = nn.Parameter(torch.randn(context_length, d_model) * 0.02)  # GPT-2's and BERT's deviation
+        self.encoding = nn.Parameter(torch.randn(context_length, d_model) * 0.02)  # deviation of GPT-2 and BERT
 
     def _lengthen(self, tokens: int) -> None:
         raise ValueError(f"a sequence of {tokens} tokens is longer than the {len(self.encoding)} learned positions")

@@ -1,7 +1,7 @@
-"""A recurrent network that reads: what came before `BERT`, under the same heads, to compare it with (S1, S3).
+"""A recurrent encoder: what came before `BERT`, usable under the same heads for comparison (S1, S3).
 
-Gated recurrent units (Cho et al., 2014): a token's state is made from the state before it, so that n tokens take n
-steps, one after the other.
+Gated recurrent units (Cho et al., 2014): each token's state is computed from the state before it, so n tokens take n
+steps, one after another.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class RecurrentConfig:
     """The sizes of a recurrent network.
 
     Attributes:
-        vocab_size: how many tokens there are.
+        vocab_size: the number of tokens in the vocabulary.
         d_model: the length of a token's vector and of its state.
-        layers: recurrent layers, one above the other.
+        layers: the number of recurrent layers.
         dropout: the probability of dropping a value of the embeddings and of the states, in training.
     """
 
@@ -51,7 +51,7 @@ class RecurrentEncoder(Encoder):
     """
 
     def __init__(self, config: RecurrentConfig) -> None:
-        """Two networks of d_model / 2 each.
+        """Build one network for each direction, of width d_model / 2.
 
         Raises:
             ValueError: `d_model` is odd.
@@ -68,7 +68,7 @@ class RecurrentEncoder(Encoder):
             config.layers,
             batch_first=True,
             bidirectional=True,
-            dropout=config.dropout if config.layers > 1 else 0.0,  # torch's is between layers only, and warns without
+            dropout=config.dropout if config.layers > 1 else 0.0,  # torch drops only between layers, else warns
         )
 
     def forward(
@@ -78,12 +78,12 @@ class RecurrentEncoder(Encoder):
         segments: Int[Tensor, "batch tokens"] | None = None,
         mask: Bool[Tensor, "batch tokens"] | None = None,
     ) -> BERTOutput:
-        """The states of all tokens, and, for the whole, the last state in each direction.
+        """Return the states of all tokens and, for the whole sequence, the last state in each direction.
 
         Segments are not used: [SEP] between two texts is read like any token.
 
         Raises:
-            ValueError: padding before a token; a sequence without tokens.
+            ValueError: padding comes before a token, or a sequence has no tokens.
         """
         check_ids(ids, self.config.vocab_size, "ids")
         check_mask(mask, ids)
@@ -95,9 +95,9 @@ class RecurrentEncoder(Encoder):
 def read_sequences(
     recurrence: nn.GRU, x: Float[Tensor, "batch tokens d_model"], mask: Bool[Tensor, "batch tokens"] | None
 ) -> tuple[Float[Tensor, "batch tokens d_model"], Float[Tensor, "layers batch d_state"]]:
-    """Every token's state, and each layer's state after the last token, however many tokens there are.
+    """Return every token's state, and each layer's state after the last token, however many tokens there are.
 
-    Backwards, a network begins at the last token and not at the padding after it: torch needs the lengths.
+    The backward network must begin at the last token, not at the padding after it, so torch needs the lengths.
 
     Raises:
         ValueError: padding comes before a token, or a sequence has no tokens.
