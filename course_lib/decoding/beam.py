@@ -3,8 +3,8 @@
 Wu et al. (2016), "Google's Neural Machine Translation System", section 7; Vaswani et al. (2017), section 6.1, with
 4 beams and a length penalty of 0.6.
 
-At every step each of the live sentences is continued by every token. Those of the best `num_beams` that end are
-finished, and the best `num_beams` of all the others live on; so one beam is greedy decoding.
+At every step, each live sentence is continued by every token. Of the best `num_beams` continuations, those that end are
+finished; of all others, the best `num_beams` live on. So one beam is greedy decoding.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Beams:
 
     Attributes:
         tokens: ids, with padding after each <e>.
-        scores: log-probability in nats, divided by the length penalty; -inf where there are fewer sentences.
+        scores: log-probability in nats, divided by the length penalty; -inf if there are fewer sentences.
     """
 
     tokens: Int[Tensor, "batch beams tokens"]
@@ -39,7 +39,7 @@ def penalty(length: int, alpha: float, formula: LengthFormula = "wu") -> float:
     """Return the divisor of a sentence's log-probability.
 
         wu:      ((5 + length) / 6)^alpha    Wu et al. (2016), equation 14
-        length:  length^alpha                the `transformers` library; alpha = 1 gives the mean of the tokens'
+        length:  length^alpha                the `transformers` library; alpha = 1 gives the mean over the tokens
 
     Every token makes a sentence less probable; without the penalty, alpha = 0, short ones win.
     """
@@ -47,15 +47,15 @@ def penalty(length: int, alpha: float, formula: LengthFormula = "wu") -> float:
 
 
 def search(text: DecodingState, settings: GenerationConfig, rules: Rules) -> Beams:
-    """The sentences with the highest scores that a search with `num_beams` beams finds; within `decoding`.
+    """Return the best sentences that a search with `num_beams` beams finds; call it within `decoding`.
 
     Args:
-        text: nothing of it has been read yet.
-        settings: how wide, how far, and how sentences are compared.
-        rules: what changes the log-probabilities first, and where a sentence ends besides at its end.
+        text: the decoding state, which has read nothing yet.
+        settings: how wide and how far to search, and how to compare sentences.
+        rules: change the log-probabilities first, and may end a sentence before its end token.
 
     Raises:
-        ValueError: texts without an end.
+        ValueError: the model's texts have no end.
     """
     if not text.end_ids and rules.stop is None:
         raise ValueError("beam search compares finished texts, but this model's have no end: give it an end_id")
@@ -63,7 +63,7 @@ def search(text: DecodingState, settings: GenerationConfig, rules: Rules) -> Bea
     logits = text.prefill().repeat_interleave(beams, dim=0)
     text.expand(beams)
     live = _nothing(text, batch, beams, max_new_tokens)
-    live.scores[:, 0] = 0.0  # the copies are equal, so that only one may go on
+    live.scores[:, 0] = 0.0  # the copies are equal, so only one may continue
     finished = _nothing(text, batch, beams, max_new_tokens)
     done = torch.zeros(batch, dtype=torch.bool, device=text.device)
     longest = torch.zeros((), dtype=torch.long, device=text.device)
@@ -95,7 +95,7 @@ def _divisor(length: int, settings: GenerationConfig) -> float:
 
 
 def _is_done(finished: Beams, live: Beams, length: int, settings: GenerationConfig) -> Bool[Tensor, " batch"]:
-    """Return whether an input has enough finished sentences, and no live one is worth waiting for."""
+    """Return for each input whether it has enough finished sentences and no live one worth waiting for."""
     enough = finished.scores[:, -1] > -math.inf
     if settings.early_stopping is True:
         return enough
@@ -113,9 +113,10 @@ def _ends(
 def _candidates(
     live: Beams, log_probabilities: Float[Tensor, "rows vocab_size"], length: int, count: int
 ) -> tuple[Int[Tensor, "batch candidates tokens"], Float[Tensor, "batch candidates"], Int[Tensor, "batch candidates"]]:
-    """The `count` best continuations by one token, with their scores, and which live sentence each comes from.
+    """Return the `count` best continuations by one token, their scores, and the live sentence that each continues.
 
-    Twice as many as beams, or more with several ends: even if each sentence ends with all of them, enough live on.
+    `count` is twice the number of beams, or more with several end ids: even if every sentence ends with each of them,
+    enough live on.
     """
     batch, beams = live.scores.shape
     vocab_size = log_probabilities.shape[-1]
@@ -130,7 +131,7 @@ def _candidates(
 def _best(
     tokens: Int[Tensor, "batch candidates tokens"], scores: Float[Tensor, "batch candidates"], beams: int
 ) -> tuple[Beams, Int[Tensor, "batch beams"]]:
-    """The `beams` best, and where they were."""
+    """Return the `beams` best candidates, and their positions."""
     best, positions = scores.topk(beams, dim=1)
     return Beams(tokens.gather(1, positions.unsqueeze(2).expand(-1, -1, tokens.shape[2])), best), positions
 
@@ -141,6 +142,6 @@ def _nothing(text: DecodingState, batch: int, beams: int, max_new_tokens: int) -
 
 
 def _trimmed(found: Beams, padding_id: int, length: int) -> Beams:
-    """Without the columns that no sentence reaches, and without tokens where there is no sentence."""
+    """Cut off the columns that no sentence reaches, and pad the rows where there is no sentence."""
     none = found.scores.isneginf().unsqueeze(2)
     return Beams(found.tokens.masked_fill(none, padding_id)[:, :, :length], found.scores)

@@ -31,7 +31,7 @@ def generate(
     settings: GenerationConfig,
     streamer: Streamer | None = None,
 ) -> Int[Tensor, "texts written"]:
-    """Generate, as `GenerationMixin.generate` describes it."""
+    """Generate texts as `GenerationMixin.generate` describes."""
     beams, copies = settings.num_beams, settings.num_return_sequences
     if streamer is not None and beams > 1:
         raise ValueError("beam search may still change its tokens, so there is nothing to stream yet")
@@ -51,13 +51,13 @@ def generate(
         written = torch.cat([prompt, tokens], dim=1)
     if streamer is not None:
         streamer.end()
-    return written.clone()  # outside of inference mode, so that one may train with it
+    return written.clone()  # outside of inference mode, so that it can be trained with
 
 
 def _begin(
     model: nn.Module, input_ids: Tensor, attention_mask: Tensor | None, settings: GenerationConfig
 ) -> DecodingState:
-    """The decoding state that has read the prompts, or the sources, and written nothing yet."""
+    """Return the decoding state of these prompts or sources, which has written nothing yet."""
     check_batch(input_ids, "input_ids")
     ends = settings.eos_token_id
     return begin_decoding(
@@ -73,7 +73,7 @@ def _begin(
 
 
 def _rules(state: DecodingState, settings: GenerationConfig) -> Rules:
-    """Return what changes the scores of the next token, in the order of the `transformers` library, and what stops."""
+    """Return rules that change the next token's scores, in the order of the `transformers` library, and end texts."""
     processors: list[Processor] = []
     if settings.repetition_penalty != 1.0:
         processors.append(repetition_penalty(settings.repetition_penalty))
@@ -87,12 +87,12 @@ def _rules(state: DecodingState, settings: GenerationConfig) -> Rules:
 
 
 def _with_ids(processor: LogitsProcessor) -> Processor:
-    """A processor of the caller's, which is not told where the tokens are."""
+    """Wrap a caller's processor, which takes no mask of the tokens."""
     return lambda ids, _, scores: processor(ids, scores)
 
 
 def _listener(streamer: Streamer | None, read: Int[Tensor, "batch tokens"]) -> Listener | None:
-    """Gives the streamer each step's tokens, after those that were read."""
+    """Pass the prompt to the streamer; return a listener that passes each step's tokens."""
     if streamer is None:
         return None
     streamer.put(read.cpu())
@@ -100,7 +100,7 @@ def _listener(streamer: Streamer | None, read: Int[Tensor, "batch tokens"]) -> L
 
 
 def _as_boolean(attention_mask: Tensor | None, ids: Tensor) -> Bool[Tensor, "batch tokens"] | None:
-    """The mask, which tokenizers give as 1 and 0."""
+    """Return the mask as booleans, since tokenizers give 1 and 0."""
     if attention_mask is None:
         return None
     if not isinstance(attention_mask, Tensor) or attention_mask.dtype not in (torch.bool, torch.int64, torch.int32):

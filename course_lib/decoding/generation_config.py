@@ -15,17 +15,17 @@ LengthFormula = Literal["wu", "length"]
 """The names of the length penalties."""
 
 EarlyStopping = bool | Literal["never"]
-"""Whether enough finished sentences end the search, whatever the live ones could still become."""
+"""Whether enough finished sentences end the search, whatever the live ones may still become."""
 
 LogitsProcessor = Callable[[Tensor, Tensor], Tensor]
-"""Other scores of the next token, from all ids of each text so far and the scores: as the `transformers` library's."""
+"""Returns new scores of the next token, from all ids of each text so far and the scores, as in `transformers`."""
 
 
 class Tokenizer(Protocol):
     """Turns ids into text: a tokenizer of ours, or of the `transformers` library."""
 
     def decode(self, ids: list[int], /) -> str:
-        """The text of these ids."""
+        """Return the text of these ids."""
 
 
 class Streamer(Protocol):
@@ -35,43 +35,47 @@ class Streamer(Protocol):
         """Take what was read, [batch, tokens], then each step's tokens, [batch], on the CPU."""
 
     def end(self) -> Any:
-        """Nothing more will come."""
+        """End the stream: no more tokens will come."""
 
 
 @dataclass(frozen=True)
 class GenerationConfig:
-    """The settings of `generate`. Without further settings it is greedy decoding.
+    """The settings of `generate`; without further settings, it decodes greedily.
 
-    Any of `temperature`, `top_k`, `top_p` and `min_p` makes it sampling, and more beams than one beam search. Nothing
-    else is assumed, and a published `generation_config.json` is not read. Names are those of the `transformers`
+    Any of `temperature`, `top_k`, `top_p` and `min_p` turns on sampling; more than one beam turns on beam search. There
+    are no hidden settings: a published `generation_config.json` is not read. The names are those of the `transformers`
     library.
 
     Attributes:
         max_new_tokens: the most tokens to write, the end included; a text that is not finished by then stays cut off.
         min_new_tokens: the fewest tokens before an end.
         eos_token_id: the id that ends a text, or several; None for the model's own.
-        do_sample: whether to draw tokens at random, with no other setting too.
-        temperature: above 0; below 1 the probable becomes more probable, above 1 less.
-        top_k: draw from the k most probable only.
-        top_p: draw from the nucleus of this mass only.
-        min_p: draw from tokens at least this share as probable as the most probable.
-        generator: of the draws, on the model's device; None for torch's own.
-        num_beams: how many texts beam search keeps.
-        num_return_sequences: how many texts for each input, one after the other: so many draws, or the best beams.
-        length_penalty: the exponent of what beam search divides a log-probability by, at least 0.
-        length_formula: "length" for length^penalty, as in that library; "wu" for ((5 + length) / 6)^penalty.
-        early_stopping: when a search ends that has `num_beams` finished texts. False, if no live one would score higher
-            if it ended now; True, at once; "never", only if none would with its log-probability at `max_new_tokens`.
-        repetition_penalty: above 1, tokens of the prompt and of the text so far are written less.
-        no_repeat_ngram_size: so many tokens in a row are written only once, the prompt's included; 0 for any.
-        logits_processor: what else is done to the scores, in this order: called with all ids so far and the scores.
-        stop_strings: texts, or lists of ids, that end a text besides its own end; they stay part of it.
-        tokenizer: what turns ids into text; needed where `stop_strings` has texts.
-        past_context: go on past a GPT's context, each token predicted from the last `context_length` ones. From there
-            they are all read again at every step, as without a cache.
-        use_cache: keep keys and values; without them, the same tokens in more time.
+        do_sample: whether to draw tokens at random, even without another sampling setting.
+        temperature: above 0; below 1, probable tokens become more probable, above 1 less.
+        top_k: draw only from the k most probable tokens.
+        top_p: draw only from the nucleus of this probability mass.
+        min_p: draw only tokens that are at least this many times as probable as the most probable one.
+        generator: draws the tokens, on the model's device; None for torch's own.
+        num_beams: the number of texts that beam search keeps.
+        num_return_sequences: the number of texts for each input, in consecutive rows: separate draws, or the best
+            beams.
+        length_penalty: the exponent in the divisor of a log-probability in beam search, at least 0.
+        length_formula: "length" for length^penalty, as in `transformers`; "wu" for ((5 + length) / 6)^penalty.
+        early_stopping: when to end a search that has `num_beams` finished texts. True: at once. False: when no live
+            text would score higher if it ended now. "never": only when none would even if it reached `max_new_tokens`
+            with its present log-probability.
+        repetition_penalty: above 1, makes tokens of the prompt and of the text so far less probable.
+        no_repeat_ngram_size: do not repeat a run of this many tokens, the prompt's included; 0 to allow all.
+        logits_processor: functions that further change the scores, in this order; each is called with all ids so far
+            and the scores.
+        stop_strings: texts, or lists of ids, that also end a text; they stay part of it.
+        tokenizer: turns ids into text; needed if `stop_strings` has texts.
+        past_context: continue past a GPT's context, predicting each token from the last `context_length` ones. From
+            there on, every step reads them all again, as without a cache.
+        use_cache: keep keys and values; without them, the same tokens take longer.
         compiled: have torch compile the steps, and a GPU launch each as one CUDA graph: the same tokens, several times
-            as fast on a GPU. The first call of a size (texts, and tokens to the next 64) takes up to minutes.
+            as fast on a GPU. The first call of each size (number of texts, and tokens rounded up to 64) can take
+            minutes.
     """
 
     max_new_tokens: int
@@ -141,6 +145,6 @@ class GenerationConfig:
 
     @property
     def processors(self) -> list[LogitsProcessor]:
-        """Those of `logits_processor`."""
+        """The functions in `logits_processor`."""
         given = self.logits_processor
         return list(given) if isinstance(given, Sequence) else [given]

@@ -1,4 +1,4 @@
-"""Models that write, called as the `transformers` library calls its own."""
+"""Adds `generate` to models, called as in the `transformers` library."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from course_lib.decoding.generation_config import GenerationConfig, Streamer
 
 
 class GenerationMixin:
-    """Adds `generate` to a model: greedy decoding, beam search and sampling, with the field's names of the settings."""
+    """Adds `generate` to a model: greedy decoding, beam search and sampling, with the usual names of the settings."""
 
     def generate(
         self,
@@ -21,27 +21,27 @@ class GenerationMixin:
         streamer: Streamer | None = None,
         **settings: Any,
     ) -> Int[Tensor, "texts written"]:
-        """Write on: a translation of each source, or what follows each prompt.
+        """Write a translation of each source, or a continuation of each prompt.
 
-        Dropout is off; the model's mode is restored.
+        Dropout is switched off meanwhile.
 
         Args:
-            input_ids: on the model's device: sources, or prompts. Those of different lengths are padded: prompts on
+            input_ids: sources or prompts, on the model's device. If their lengths differ, they are padded: prompts on
                 either side, sources after their tokens.
-            attention_mask: 1 or True at tokens, 0 or False at padding. Without it, padding is what has the id of
-                padding; and where GPT-2 has none, the end-of-text token around prompts of different lengths.
-            streamer: is given the tokens while they are written; not with beams.
-            settings: those of `GenerationConfig`, as `max_new_tokens` and `temperature`.
+            attention_mask: 1 or True at tokens, 0 or False at padding. Without it, padding is recognized by its id; for
+                GPT-2, which has none, by the end-of-text tokens around prompts of different lengths.
+            streamer: takes the tokens as they are written; not with beams.
+            settings: those of `GenerationConfig`, such as `max_new_tokens` and `temperature`.
 
         Returns:
-            What that library returns: the prompts, or <s>, and the tokens written, with padding after each end.
+            What that library returns: the prompts, or <s>, then the tokens written, with padding after each end.
 
         Raises:
-            ModuleNotFoundError: a lesson has its students write the decoding.
-            TypeError: there is no such setting; ids or a mask of another kind.
-            ValueError: a setting out of its range, settings that exclude each other, or inputs that the model refuses.
+            ModuleNotFoundError: the lesson withholds decoding, since its students write it.
+            TypeError: there is no such setting, or the ids or the mask are of another kind.
+            ValueError: a setting is out of range, settings exclude each other, or the model refuses the inputs.
         """
-        # Only when called: lesson 06 withholds what this needs, and has models all the same.
+        # Imported only when called: lesson 06 withholds this module, but has models.
         try:
             from course_lib.decoding.generation import generate
         except ModuleNotFoundError as error:

@@ -1,6 +1,6 @@
 """Decoding: from a trained model to a sentence, one token at a time (S2).
 
-Greedy decoding takes the most probable token at every step. `decode_from` is the loop, whatever the choice.
+Greedy decoding takes the most probable token at every step. `decode_from` is the loop for any choice.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ Listener = Callable[[Int[Tensor, " batch"]], object]
 def decode_from(
     text: DecodingState, choose: Choice, max_new_tokens: int, rules: Rules, listen: Listener | None = None
 ) -> Int[Tensor, "batch new"]:
-    """Ask for logits, choose, read what was chosen, ask again, until every text has its end; within `decoding`.
+    """Choose one token after another until every text has ended; call it within `decoding`.
 
     Args:
-        text: nothing of it has been read yet.
-        choose: which token to write.
+        text: the decoding state, which has read nothing yet.
+        choose: chooses the next token of each text.
         max_new_tokens: the most tokens to write, the end included; a text that is not finished by then stays cut off.
-        rules: what changes the logits first, and where a text stops besides at its end.
-        listen: is told each step's tokens, as soon as they are on the CPU: on other devices, several steps at once.
+        rules: change the logits first, and may stop a text before its end token.
+        listen: called with each step's tokens as soon as they are on the CPU; on other devices, after several steps.
 
     Returns:
         The new tokens, with padding after each end.
@@ -42,7 +42,7 @@ def decode_from(
     finished = torch.zeros(text.batch, dtype=torch.bool, device=text.device)
     logits = text.prefill()
     longest = torch.zeros((), dtype=torch.long, device=text.device)
-    told = 0
+    reported = 0
     for length in range(1, max_new_tokens + 1):
         longest += ~finished.all()
         token = choose(rules.change(tokens[:, : length - 1], logits)).masked_fill(finished, text.padding_id)
@@ -51,9 +51,9 @@ def decode_from(
         is_last = length == max_new_tokens
         if is_last or time_to_ask(length, text.device):
             if listen is not None:
-                for column in tokens[:, told : int(longest)].T.cpu():
+                for column in tokens[:, reported : int(longest)].T.cpu():
                     listen(column)
-                told = length
+                reported = length
             if is_last or finished.all():
                 break
         logits = text.step(token)
@@ -61,7 +61,7 @@ def decode_from(
 
 
 def time_to_ask(step: int, device: torch.device) -> bool:
-    """Return whether to look now if all texts are finished: every device but the CPU makes the program wait."""
+    """Return whether to check now if all texts are finished; on devices but the CPU, this makes the program wait."""
     return device.type == "cpu" or step % STEPS_BETWEEN_QUESTIONS == 0
 
 
@@ -69,7 +69,7 @@ STEPS_BETWEEN_QUESTIONS = 8
 
 
 def most_probable(logits: Float[Tensor, "batch vocab_size"]) -> Int[Tensor, " batch"]:
-    """Greedy decoding's choice."""
+    """Return the most probable token of each text: greedy decoding."""
     return logits.argmax(dim=-1)
 
 

@@ -13,10 +13,10 @@ from torch import Tensor
 from course_lib.decoding.generation_config import Tokenizer
 
 Processor = Callable[[Tensor, Tensor, Tensor], Tensor]
-"""Other scores of the next token, [rows, vocab_size], from whole texts and where their tokens are, [rows, tokens]."""
+"""Returns new scores of the next token, [rows, vocab_size], from texts and the mask of their tokens, [rows, tokens]."""
 
 Stop = Callable[[Int[Tensor, "rows tokens"]], Bool[Tensor, " rows"]]
-"""Whether each text ends with the last of the tokens written so far."""
+"""Returns whether each text ends with its last token, from the tokens written so far."""
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,9 @@ class Rules:
 
     Attributes:
         read: the tokens before the first new one: prompts, or <s>.
-        mask: True at tokens of these, False at padding; None where there is none.
-        processors: what changes the scores, one after the other.
-        stop: besides at the end; None for nowhere.
+        mask: True at tokens of `read`, False at padding; None if there is no padding.
+        processors: functions that change the scores, one after another.
+        stop: says which texts stop before their end token; None for none.
     """
 
     read: Int[Tensor, "batch tokens"]
@@ -60,10 +60,10 @@ class Rules:
 
 
 def repetition_penalty(penalty: float) -> Processor:
-    """Divide the scores of the text's tokens by `penalty`, or multiply them where they are negative; padding left out.
+    """Divide the scores of the text's tokens by `penalty`, or multiply negative ones; padding does not count.
 
-    Keskar et al. (2019), "CTRL", section 4.1, with a penalty of about 1.2. The paper divides them all; a negative score
-    would rise by that, so that it is multiplied, as in the `transformers` library. 1 changes nothing.
+    Keskar et al. (2019), "CTRL", section 4.1, with a penalty of about 1.2. The paper divides all scores, which would
+    raise negative ones, so these are multiplied, as in the `transformers` library. A penalty of 1 changes nothing.
     """
 
     def process(text: Tensor, at_tokens: Tensor, scores: Tensor) -> Tensor:
@@ -91,7 +91,7 @@ def no_repeated_ngram(size: int) -> Processor:
 
 
 def no_end_before(length: int, end_ids: Sequence[int]) -> Processor:
-    """Forbid the end of a text that has fewer tokens than this, those read before included."""
+    """Forbid the end of a text that has fewer tokens than this, the prompt included."""
 
     def process(text: Tensor, at_tokens: Tensor, scores: Tensor) -> Tensor:
         if text.shape[1] >= length:
@@ -105,15 +105,15 @@ def no_end_before(length: int, end_ids: Sequence[int]) -> Processor:
 
 
 def stop_rule(stop_strings: str | Sequence[str | Sequence[int]], tokenizer: Tokenizer | None = None) -> Stop:
-    """Stop after any of these, which stays part of the text.
+    """Return a rule that stops a text after any of these, which stays part of the text.
 
     Args:
-        stop_strings: texts, found in what has been written, or ids, which it must end with.
+        stop_strings: texts to find in what was written, or lists of ids that it must end with.
         tokenizer: needed for texts.
 
     Raises:
         TypeError: something is neither text nor ids.
-        ValueError: one of them is empty, or there is a text but no tokenizer.
+        ValueError: a text or list is empty, or there is a text but no tokenizer.
     """
     each = [stop_strings] if isinstance(stop_strings, str) else list(stop_strings)
     texts = [one for one in each if isinstance(one, str)]

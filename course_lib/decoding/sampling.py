@@ -1,8 +1,8 @@
-"""Sampling: tokens drawn at random, so that a model does not always say the same.
+"""Sampling: tokens drawn at random, so that a model does not always say the same thing.
 
-Four ways to keep improbable tokens from being drawn: a low temperature, the k most probable only, the nucleus, or those
-not much less probable than the most probable. Fan et al. (2018), "Hierarchical Neural Story Generation" (top-k);
-Holtzman et al. (2020), "The Curious Case of Neural Text Degeneration" (nucleus); Nguyen et al. (2024) (min-p).
+Four ways to avoid improbable tokens: a low temperature, or drawing only from the k most probable, from the nucleus, or
+from tokens not much less probable than the most probable one. Fan et al. (2018), "Hierarchical Neural Story Generation"
+(top-k); Holtzman et al. (2020), "The Curious Case of Neural Text Degeneration" (nucleus); Nguyen et al. (2024) (min-p).
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from course_lib.decoding.generation_config import GenerationConfig
 
 
 def keep_top_k(logits: Float[Tensor, "... vocab_size"], k: int) -> Float[Tensor, "... vocab_size"]:
-    """The logits with -inf wherever a token is not among the k most probable; tokens as probable as the k-th stay."""
+    """Return the logits with -inf outside the k most probable tokens; tokens as probable as the k-th stay."""
     least = logits.topk(min(k, logits.shape[-1]), dim=-1).values[..., -1:]
     return logits.masked_fill(logits < least, -math.inf)
 
 
 def keep_nucleus(logits: Float[Tensor, "... vocab_size"], p: float) -> Float[Tensor, "... vocab_size"]:
-    """The logits with -inf outside the nucleus: the fewest tokens, most probable first, that have mass p together."""
+    """Return the logits with -inf outside the nucleus: the fewest tokens, most probable first, with mass p together."""
     ordered, positions = logits.sort(dim=-1, descending=True, stable=True)
     probabilities = torch.softmax(ordered, dim=-1)
     before = probabilities.cumsum(dim=-1) - probabilities
@@ -33,7 +33,7 @@ def keep_nucleus(logits: Float[Tensor, "... vocab_size"], p: float) -> Float[Ten
 
 
 def keep_min_p(logits: Float[Tensor, "... vocab_size"], p: float) -> Float[Tensor, "... vocab_size"]:
-    """The logits with -inf wherever a token is less probable than p times the most probable.
+    """Return the logits with -inf wherever a token is less probable than p times the most probable.
 
     Nguyen et al. (2024), "Turning Up the Heat: Min-p Sampling for Creative and Coherent LLM Outputs", section 3.
     """
@@ -42,7 +42,7 @@ def keep_min_p(logits: Float[Tensor, "... vocab_size"], p: float) -> Float[Tenso
 
 
 def draw(logits: Float[Tensor, "batch vocab_size"], settings: GenerationConfig) -> Int[Tensor, " batch"]:
-    """One token of each text, from softmax(logits / temperature), among what top-k, the nucleus and min-p leave."""
+    """Draw a token for each text from softmax(logits / temperature), restricted by top-k, the nucleus and min-p."""
     logits = logits.float() / (1.0 if settings.temperature is None else settings.temperature)
     if settings.top_k is not None:
         logits = keep_top_k(logits, settings.top_k)

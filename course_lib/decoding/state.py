@@ -1,4 +1,4 @@
-"""The interface between decoding and models: greedy decoding, beam search and sampling know a `DecodingState` only."""
+"""The interface between decoding and models: greedy decoding, beam search and sampling know only a `DecodingState`."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class DecodingState(TextState, ABC):
 
     Attributes:
         prompt: the tokens before the first new one: the prompts, or <s>.
-        prompt_mask: True at tokens of the prompt, False at padding; None where there is none.
-        end_ids: the ids that end a text; none where texts have no end.
-        padding_id: the id after a text that has ended.
+        prompt_mask: True at tokens of the prompt, False at padding; None if there is no padding.
+        end_ids: the ids that end a text; empty if texts have no end.
+        padding_id: the id that fills up a text that has ended.
     """
 
     prompt: Int[Tensor, "batch prompt"]
@@ -41,7 +41,7 @@ class DecodingState(TextState, ABC):
         """Read one more token of each text; return the logits of the token after it."""
 
     def close(self) -> None:
-        """End decoding: there will be no further step."""
+        """Finish decoding: there will be no further step."""
 
     def has_ended(self, tokens: Int[Tensor, "*rows"]) -> Bool[Tensor, "*rows"]:
         """Return which of these tokens end their text."""
@@ -54,17 +54,17 @@ class DecodingState(TextState, ABC):
 def begin_decoding(
     model: nn.Module, inputs: Int[Tensor, "batch tokens"], max_new_tokens: int, **options: Any
 ) -> DecodingState:
-    """Return the texts that `model` goes on with: a translation of each source, or what follows each prompt.
+    """Return the decoding state of new texts: a translation of each source, or a continuation of each prompt.
 
     Args:
         model: in evaluation mode; any that has `begin`, with these arguments.
         inputs: ids on the model's device, padded.
         max_new_tokens: the most tokens to write.
-        options: of the model's `begin`. Every model has `use_cache`: if False, all tokens are read again at every step.
+        options: for the model's `begin`. Every model takes `use_cache`; if False, every step reads all tokens again.
 
     Raises:
-        TypeError: the model has no `begin`; the inputs are not ids.
-        ValueError: no room for as many tokens, or inputs that the model refuses.
+        TypeError: the model has no `begin`, or the inputs are not ids.
+        ValueError: there is no room for that many tokens, or the model refuses the inputs.
     """
     begin = getattr(model, "begin", None)
     if begin is None:

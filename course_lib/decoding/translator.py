@@ -28,16 +28,16 @@ class Translator:
     def translate(
         self, sentences: Sequence[str], batch_size: int = 256, *, beams: int = 1, max_new_tokens: int = 50
     ) -> list[str]:
-        """The translation of each sentence.
+        """Return the translation of each sentence.
 
         Args:
             sentences: to translate.
-            batch_size: how many at once.
+            batch_size: how many to translate at once.
             beams: how many translations beam search follows at once; 1 is greedy decoding.
             max_new_tokens: the most tokens of a translation, <e> included.
 
         Raises:
-            TypeError: one string instead of a list.
+            TypeError: `sentences` is one string instead of a list.
             ValueError: a sentence is empty, or `batch_size` or `beams` is below 1.
         """
         check_texts(sentences)

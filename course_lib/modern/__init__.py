@@ -1,1 +1,1 @@
-"""Changes to the block since 2017, one a module; a configuration names them."""
+"""Changes to the block since 2017, one in each module; a configuration turns them on."""

@@ -15,13 +15,13 @@ from torch import Tensor
 
 
 def document_positions(documents: Int[Tensor, "batch tokens"]) -> Int[Tensor, "batch tokens"]:
-    """Each token's position in its own text, counted from 0; a text begins where the number changes."""
+    """Return each token's position in its own text, counted from 0; a text begins where the number changes."""
     column = torch.arange(documents.shape[1], device=documents.device)
     begins = documents.diff(dim=1, prepend=documents[:, :1]) != 0
     return column - (column * begins).cummax(dim=1).values
 
 
 def document_mask(positions: Int[Tensor, "batch tokens"]) -> Bool[Tensor, "batch tokens tokens"]:
-    """True where a token may attend: to itself, and to the tokens before it in its own text, from their positions."""
+    """Return where a token may attend, given positions: to itself, and to the tokens before it in its own text."""
     begin = torch.arange(positions.shape[1], device=positions.device) - positions  # of each token's text
     return (begin.unsqueeze(2) == begin.unsqueeze(1)).tril()

@@ -2,9 +2,10 @@
 
     head_i = attention(x W_q_i, x W_k_g, x W_v_g)   g = ⌊i / group⌋
 
-Ainslie et al. (2023), "GQA", section 2.2. As many groups as heads are multi-head attention; one group is multi-query
-attention (Shazeer, 2019, "Fast Transformer Decoding"). Queries and keys may be normalized first (QK-norm), so that no
-score grows too large: Dehghani et al. (2023), "Scaling Vision Transformers to 22 Billion Parameters", section 2.
+Ainslie et al. (2023), "GQA", section 2.2. With as many groups as heads this is multi-head attention, with one group
+multi-query attention (Shazeer, 2019, "Fast Transformer Decoding"). Queries and keys may be normalized first (QK-norm),
+so that no score grows too large: Dehghani et al. (2023), "Scaling Vision Transformers to 22 Billion Parameters",
+section 2.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from course_lib.multihead import KeysAndValues, MultiHeadAttention
 
 
 def repeat_groups(x: Float[Tensor, "batch groups keys d_head"], heads: int) -> Float[Tensor, "batch heads keys d_head"]:
-    """Each group's keys, or values, once for every head that shares them: a b with four heads is a a b b."""
+    """Repeat each group's keys, or values, for every head that shares them: a b with four heads becomes a a b b."""
     return x.repeat_interleave(heads // x.shape[1], dim=1)
 
 
@@ -29,7 +30,7 @@ class GroupedQueryAttention(MultiHeadAttention):
         W_qkv: one linear layer from d_model to (heads + 2 key_value_heads) d_head: the rows of its weight are those of
             W_q, then of W_k, then of W_v.
         W_o: a linear layer from heads · d_head to d_model.
-        q_norm, k_norm: of each query and key, where there is QK-norm.
+        q_norm, k_norm: the norms of queries and keys, with QK-norm.
     """
 
     def __init__(
@@ -44,16 +45,16 @@ class GroupedQueryAttention(MultiHeadAttention):
         qkv_bias: bool | None = None,
         norm: Callable[[int], nn.Module] | None = None,
     ) -> None:
-        """Projections for queries, and for fewer keys and values.
+        """Create projections for queries, and for fewer keys and values.
 
         Args:
             d_model: the length of a token's vector.
-            heads: of queries.
-            key_value_heads: of keys and values, a divisor of `heads`; None for as many.
+            heads: the number of heads for queries.
+            key_value_heads: the number of heads for keys and values, a divisor of `heads`; None for as many.
             dropout: the share of attention weights that training drops.
             d_head: the length of a query; None for d_model / heads.
-            bias: whether the layers add one.
-            qkv_bias: whether W_qkv does; None for what `bias` says.
+            bias: whether the layers have a bias.
+            qkv_bias: whether W_qkv has a bias; None to follow `bias`.
             norm: makes the norm of queries and keys, from d_head; None for no QK-norm.
         """
         self.key_value_heads = heads if key_value_heads is None else key_value_heads
@@ -67,11 +68,11 @@ class GroupedQueryAttention(MultiHeadAttention):
 
     @property
     def _heads(self) -> list[int]:
-        """Of queries, keys and values."""
+        """The number of heads for queries, keys and values."""
         return [self.heads, self.key_value_heads, self.key_value_heads]
 
     def projections(self) -> tuple[Tensor, ...]:
-        """The weights of W_q, W_k and W_v, each [its heads · d_head, d_model]."""
+        """Return the weights of W_q, W_k and W_v, each [its heads · d_head, d_model]."""
         weights: tuple[Tensor, ...] = self.W_qkv.weight.split([heads * self.d_head for heads in self._heads])
         return weights
 

@@ -13,12 +13,12 @@ from torch import Tensor
 def rms_norm(
     x: Float[Tensor, "... d_model"], gamma: Float[Tensor, " d_model"], epsilon: float = 1e-6
 ) -> Float[Tensor, "... d_model"]:
-    """Each token's vector divided by the root of its mean square, then stretched by what is learned.
+    """Return each token's vector divided by the root of its mean square, then scaled by the learned gamma.
 
         gamma x / √(mean(x²) + ε)
 
-    The mean is over the token's own d_model numbers. It is taken in single precision even for half, where squares soon
-    overflow.
+    The mean is over the token's own d_model numbers. It is taken in single precision even if x is in half, where
+    squares soon overflow.
     """
     wide = x.float() if x.element_size() < 4 else x
     mean_square = wide.square().mean(dim=-1, keepdim=True)

@@ -5,12 +5,12 @@ Each pair of a query's numbers is a point in the plane, and turns by its own ang
     rotated[2i]     = cos(pos f_i) x[2i] - sin(pos f_i) x[2i + 1]
     rotated[2i + 1] = sin(pos f_i) x[2i] + cos(pos f_i) x[2i + 1]     f_i = base^(-2i / d_head)
 
-Turning both by pos and by pos' leaves a dot product that knows only pos - pos' (the shift matrix of
+If a query is turned by pos and a key by pos', their dot product depends only on pos - pos' (the shift matrix of
 `course_lib.positions` is the same rotation). Su et al. (2021), "RoFormer", section 3.2 and equation 34. Llama's
-published weights pair x[i] with x[i + d_head / 2] instead; `course_lib.published` puts them in this order.
+published weights pair x[i] with x[i + d_head / 2] instead; `course_lib.published` reorders them.
 
-A model meets positions beyond those it was trained on by turning more slowly: `interpolated`, `llama3_frequencies` and
-`yarn_frequencies` say how much, each for a longer text at less cost to short ones than the one before.
+To handle positions beyond those in training, a model turns more slowly. `interpolated`, `llama3_frequencies` and
+`yarn_frequencies` compute how much, each for longer texts and at less cost to short ones than the one before.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
     from course_lib.configurations import RotaryConfig
 
 FIRST_TABLE = 256
-"""How many positions' cosines and sines are computed at first; more when they are needed."""
+"""The number of positions whose cosines and sines are computed at first; more follow when they are needed."""
 
 
 def rotary_frequencies(d_head: int, base: float = 10_000.0) -> Float[Tensor, " pairs"]:
-    """By how much each pair turns with every token, in radians: base^(-2i / d_head)."""
+    """Return how far each pair turns with every token, in radians: base^(-2i / d_head)."""
     return 1 / base ** (torch.arange(0, d_head, 2, device="cpu") / d_head)
 
 
 def interpolated(frequencies: Float[Tensor, " pairs"], factor: float) -> Float[Tensor, " pairs"]:
-    """Every pair `factor` times as slow: a text `factor` times as long covers the angles of the training.
+    """Slow every pair down by `factor`: a text `factor` times as long then covers the angles of training.
 
     Chen et al. (2023), "Extending Context Window of Large Language Models via Positional Interpolation", equation 4.
     """
@@ -47,16 +47,16 @@ def interpolated(frequencies: Float[Tensor, " pairs"], factor: float) -> Float[T
 def llama3_frequencies(
     frequencies: Float[Tensor, " pairs"], factor: float, trained_context: int, few: float = 1.0, many: float = 4.0
 ) -> Float[Tensor, " pairs"]:
-    """Pairs that turned fewer than `few` times in training are interpolated, those of `many` turns or more left alone.
+    """Interpolate pairs that turned fewer than `few` times in training, but not those of `many` turns or more.
 
-    Between the two, the share that is left alone grows evenly with the turns: YaRN's "NTK-by-parts" (section 3.2) as
-    Llama 3.1 computes it (Grattafiori et al., 2024, "The Llama 3 Herd of Models", section 3.4.2, for the context).
+    In between, the share that is left alone grows linearly with the turns: YaRN's "NTK-by-parts" (section 3.2) as Llama
+    3.1 computes it (Grattafiori et al., 2024, "The Llama 3 Herd of Models", section 3.4.2, for the context).
 
     Args:
-        frequencies: of each pair, in radians per token.
-        factor: how many times as long texts may be.
-        trained_context: how many tokens the longest text in training had.
-        few, many: turns in that many tokens.
+        frequencies: the frequency of each pair, in radians per token.
+        factor: how many times as long the texts may be.
+        trained_context: the number of tokens in the longest training text.
+        few, many: numbers of turns within the trained context.
     """
     turns = trained_context * frequencies / (2 * math.pi)
     left_alone = ((turns - few) / (many - few)).clamp(0, 1)
@@ -71,11 +71,11 @@ def yarn_frequencies(
     few: float = 1.0,
     many: float = 32.0,
 ) -> Float[Tensor, " pairs"]:
-    """As `llama3_frequencies`, but what is left alone grows evenly from pair to pair, as in YaRN's published models.
+    """Do as `llama3_frequencies` does, but linearly from pair to pair, as in YaRN's published models.
 
     Args:
         frequencies, factor, trained_context, few, many: as for `llama3_frequencies`.
-        base: of the frequencies.
+        base: the base of the frequencies.
     """
     pairs = len(frequencies)
     first, last = (_pair_of(turns, trained_context, base, pairs) for turns in (many, few))
@@ -85,12 +85,12 @@ def yarn_frequencies(
 
 
 def _pair_of(turns: float, context_length: int, base: float, pairs: int) -> float:
-    """Which pair, counted from 0, turns this often in so many words: where base^(-i / pairs) context = 2π turns."""
+    """Return the pair i, from 0, that turns this often in a context: base^(-i / pairs) context = 2π turns."""
     return pairs * math.log(context_length / (2 * math.pi * turns)) / math.log(base)
 
 
 def yarn_scale(factor: float) -> float:
-    """By what YaRN multiplies queries and keys, so that a longer text does not flatten alpha: 0.1 ln(factor) + 1.
+    """Return YaRN's factor for queries and keys, so that a longer text does not flatten alpha: 0.1 ln(factor) + 1.
 
     Peng et al. (2023), section 3.4, equation 22: the square root of 1 / t.
     """
@@ -102,9 +102,9 @@ def rotate(
     cosine: Float[Tensor, "... tokens pairs"],
     sine: Float[Tensor, "... tokens pairs"],
 ) -> Float[Tensor, "... tokens d_head"]:
-    """The formula above: each pair of neighboring numbers turned by its angle; half precision in single."""
+    """Turn each pair of neighboring numbers by its angle, by the formula above; compute half precision in single."""
     pairs = (x.float() if x.element_size() < 4 else x).unflatten(-1, (-1, 2))
-    if torch.compiler.is_compiling():  # what writes compiled code fuses all this, but knows no complex numbers
+    if torch.compiler.is_compiling():  # torch's compiler fuses all this, but knows no complex numbers
         a, b = pairs.unbind(-1)
         turned = torch.stack([a * cosine - b * sine, a * sine + b * cosine], dim=-1)
     else:  # the same as one product, many times as fast as the strided sums
@@ -113,13 +113,13 @@ def rotate(
 
 
 class RotaryPositions(nn.Module):
-    """Says how to turn queries and keys. Nothing is learned, and there is no longest text.
+    """Turns queries and keys by position. Nothing is learned, and a text may have any length.
 
-    Cosines and sines are kept in single precision whatever the model's: in half, far tokens would share their angles.
+    Cosines and sines stay in single precision whatever the model's: in half, distant tokens would share their angles.
     """
 
     def __init__(self, d_head: int, config: RotaryConfig) -> None:
-        """For queries of `d_head` numbers, an even number of them."""
+        """Compute the frequencies for queries of `d_head` numbers, which must be even."""
         super().__init__()
         kind, factor, context, few = config.extension, config.factor, config.trained_context, config.few
         self.scale = yarn_scale(factor) if kind == "yarn" else 1.0
@@ -131,7 +131,7 @@ class RotaryPositions(nn.Module):
         if kind == "yarn":
             frequencies = yarn_frequencies(frequencies, factor, context, config.base, few, config.many or 32.0)
         self.frequencies: list[float] = frequencies.tolist()
-        self._table = torch.empty(2, 0, len(self.frequencies))  # computed when it is needed, where it is needed
+        self._table = torch.empty(2, 0, len(self.frequencies))  # computed when and where it is needed
 
     def forward(
         self, position_ids: Int[Tensor, "... tokens"], longest: int
@@ -139,8 +139,8 @@ class RotaryPositions(nn.Module):
         """Return the function that turns the queries and keys of these tokens.
 
         Args:
-            position_ids: the position of each token, the same in all texts, or with a row for each.
-            longest: a number that no position reaches.
+            position_ids: the position of each token, the same in all texts, or with a row for each text.
+            longest: a number above all positions.
         """
         if self._table.shape[1] < longest or self._table.device != position_ids.device:
             self._table = self._computed(max(longest, 2 * self._table.shape[1], FIRST_TABLE), position_ids.device)
@@ -150,7 +150,7 @@ class RotaryPositions(nn.Module):
         return partial(rotate, cosine=cosine, sine=sine)
 
     def _computed(self, length: int, device: torch.device) -> Float[Tensor, "2 length pairs"]:
-        with torch.inference_mode(False):  # else it would be of no use to a later training
+        with torch.inference_mode(False):  # a tensor made in inference mode could not be trained with
             frequencies = torch.tensor(self.frequencies, device=device)
             angle = torch.arange(length, device=device).unsqueeze(-1) * frequencies
             return torch.stack([angle.cos(), angle.sin()]) * self.scale
