@@ -1,6 +1,6 @@
-"""Activation checkpointing: what a block computes on the way is thrown away, and computed again for its gradients.
+"""Activation checkpointing: a block's intermediate results are thrown away, and computed again for the gradients.
 
-A training's memory is mostly what lies between the layers. Kept are only the inputs of each block; that costs a third
+Most of a training's memory goes to what lies between the layers. Keeping only the inputs of each block costs a third
 more time. Chen et al. (2016), "Training Deep Nets with Sublinear Memory Cost", section 4.
 """
 
@@ -18,7 +18,7 @@ from course_lib.ground.modules import blocks_of
 
 @contextmanager
 def recomputing(model: nn.Module) -> Iterator[None]:
-    """Within it, the model's blocks keep nothing for their gradients; dropout drops the same when they compute again.
+    """Make the model's blocks keep nothing for their gradients within this block; dropout repeats its choices.
 
     Raises:
         ValueError: the model has no blocks.

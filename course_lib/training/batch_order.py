@@ -1,4 +1,4 @@
-"""The order of a training's batches: pass after pass, each shuffled anew, and where it stands can be saved."""
+"""The order of a training's batches: pass after pass, each shuffled anew. Its position can be saved."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class BatchOrder:
     """An endless series of batches, each as the numbers of its examples.
 
     Attributes:
-        data: what is cut into batches.
+        data: the examples to cut into batches.
         generator: decides the order of each pass.
         plan: the batches of the current pass.
-        used: how many of them were given.
+        used: how many of these were given out.
         begun_at: the generator's state before this pass.
 
     Raises:
@@ -36,7 +36,7 @@ class BatchOrder:
         self._begin_a_pass()
 
     def next(self) -> list[int]:
-        """The examples of the next batch."""
+        """Return the examples of the next batch."""
         if self.used == len(self.plan):
             self._begin_a_pass()
             self.used = 0
@@ -49,7 +49,7 @@ class BatchOrder:
 
     @classmethod
     def at(cls, data: TrainingData[Any], state: dict[str, Any]) -> BatchOrder:
-        """The order of the same data, from where it left off."""
+        """Restore the order of the same data from a saved state."""
         generator = torch.Generator()
         generator.set_state(state["begun_at"])
         return cls(data, generator, used=state["used"])

@@ -1,7 +1,7 @@
-"""Checkpoints: a training saved so that it can go on, bit for bit; and the mean of several.
+"""Checkpoints: a training saved so that it can be resumed, bit for bit; and the mean of several.
 
-A file is written next to its place and moved there whole: stop the program, or pull the plug, and the last one is
-complete. Nothing in a file is run when it is read (`course_lib.ground.torch_files`).
+A file is written beside its place and moved there whole: stop the program, or pull the plug, and the last checkpoint is
+complete. Reading a file runs nothing in it (`course_lib.ground.torch_files`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NAME = re.compile(r"step-(\d{8})\.pt")
 
 
 class CheckpointError(ValueError):
-    """A checkpoint cannot be used: it is cut off, not a checkpoint, or from another model."""
+    """A checkpoint cannot be used: it is cut off, is not a checkpoint, or comes from another model."""
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,10 @@ class Checkpoints:
     """Where to save a training, and how often.
 
     Attributes:
-        folder: its files are named after their step; it is made if it is missing.
-        every: steps from one to the next; the last step is always saved.
-        keep: how many of the newest stay.
-        pause: the least seconds between two of them, except for the last `keep` of a run, which come step by step.
+        folder: holds the files, named after their steps; it is created if it is missing.
+        every: the number of steps from one checkpoint to the next; the last step is always saved.
+        keep: how many of the newest to keep.
+        pause: the least seconds between two checkpoints, except for the last `keep` of a run.
     """
 
     folder: Path
@@ -52,20 +52,20 @@ class Checkpoints:
         """Return whether to save after this step.
 
         Args:
-            step: that was taken.
-            last: the training's last one, which is always saved.
-            seconds: since the checkpoint before.
+            step: the step that was just taken.
+            last: the training's last step, which is always saved.
+            seconds: the time since the checkpoint before.
         """
         if step == last:
             return True
         return step % self.every == 0 and (step > last - self.keep * self.every or seconds >= self.pause)
 
     def files(self) -> list[Path]:
-        """The saved files, the newest last."""
+        """Return the saved files, newest last."""
         return sorted(path for path in Path(self.folder).glob("step-*.pt") if _NAME.fullmatch(path.name))
 
     def save(self, step: int, content: Mapping[str, Any]) -> Path:
-        """Save what belongs to this step, then remove what is too old."""
+        """Save a step's content, then remove checkpoints that are too old."""
         folder = Path(self.folder)
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"step-{step:08d}.pt"
@@ -76,26 +76,26 @@ class Checkpoints:
 
 
 class BackgroundSaves:
-    """Writes checkpoints one after the other while training continues."""
+    """Writes checkpoints one after another while training continues."""
 
     def __init__(self, checkpoints: Checkpoints) -> None:
-        """Nothing is written yet."""
+        """Begin to write nothing yet; `save` does."""
         self._checkpoints = checkpoints
         self._writer = ThreadPoolExecutor(1, "checkpoints")
         self._last: Future[Path] | None = None
 
     def save(self, step: int, content: Mapping[str, Any]) -> None:
-        """Begin to save what belongs to this step, which may change from now on.
+        """Begin to save a step's content, which may change from now on.
 
         Raises:
-            OSError: the one before could not be written.
+            OSError: the checkpoint before could not be written.
         """
         content = _copied(content, {})
         self.wait()
         self._last = self._writer.submit(self._checkpoints.save, step, content)
 
     def wait(self) -> None:
-        """Wait until the last one is written.
+        """Wait until the last checkpoint is written.
 
         Raises:
             OSError: it could not be written.
@@ -105,12 +105,12 @@ class BackgroundSaves:
             self._last = None
 
     def close(self) -> None:
-        """Finish the checkpoint that is being written, and write no more."""
+        """Finish the current checkpoint, and write no more."""
         self._writer.shutdown()
 
 
 def _copied(held: Any, seen: dict[tuple[object, ...], Tensor]) -> Any:
-    """The same on the CPU, in memory of its own; tensors that are the same in memory, such as tied weights, stay so."""
+    """Copy a value to new memory on the CPU; tensors that share memory, such as tied weights, still do in the copy."""
     if isinstance(held, Tensor):
         place = (held.data_ptr(), held.dtype, held.shape, held.stride())
         if place not in seen:
@@ -145,21 +145,21 @@ def read_checkpoint(path: Path | str) -> dict[str, Any]:
 
 
 _COMPILED = "_orig_mod."
-"""What the names of weights have in them where `torch.compile` has wrapped a model, or a part of one."""
+"""The part of weights' names that `torch.compile` adds when it wraps a model, or a part of one."""
 
 
 def weights_of(model: nn.Module) -> dict[str, Tensor]:
-    """A model's weights and buffers, by their names in the model that is not compiled."""
+    """Return a model's weights and buffers, by their names in the uncompiled model."""
     return uncompiled(model.state_dict())
 
 
 def uncompiled(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The same weights, by their names in the model that is not compiled."""
+    """Return the same weights, by their names in the uncompiled model."""
     return {name.replace(_COMPILED, ""): tensor for name, tensor in weights.items()}
 
 
 def load_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
-    """Load what `weights_of` gives, whether the model is compiled or not."""
+    """Load what `weights_of` returns, whether the model is compiled or not."""
     model.load_state_dict({name: weights[name.replace(_COMPILED, "")] for name in model.state_dict()})
 
 
@@ -167,7 +167,7 @@ def check_weights(found: Mapping[str, Tensor], expected: Mapping[str, Tensor], p
     """Refuse weights that are not a model's, before any of them is loaded.
 
     Raises:
-        CheckpointError: naming the first that is missing, unexpected, or of another shape.
+        CheckpointError: the message names the first that is missing, unexpected, or of another shape.
     """
     for name in expected:
         if name not in found:
@@ -184,7 +184,7 @@ def check_optimizer(found: Mapping[str, Any], optimizer: Optimizers, path: Path 
     """Refuse the state of an optimizer of other parameters, before any of it is loaded.
 
     Raises:
-        CheckpointError: there are other groups of parameters, or one was of another shape.
+        CheckpointError: the groups of parameters differ, or a parameter had another shape.
     """
     theirs = [len(group["params"]) for group in found["param_groups"]]
     ours = [len(group["params"]) for group in optimizer.param_groups]
@@ -208,14 +208,14 @@ def _joined(counts: Sequence[int]) -> str:
 
 
 def average_weights(paths: Sequence[Path | str]) -> dict[str, Tensor]:
-    """The mean of several checkpoints' weights, such as the last ones of a training run: Vaswani et al. (2017), 6.1.
+    """Return the mean of several checkpoints' weights, such as the last ones of a run: Vaswani et al. (2017), 6.1.
 
-    It often translates better than any of them. The sum is taken in double precision; anything but floating-point
-    numbers, such as a counter, is the last checkpoint's.
+    The mean often translates better than any of them. It is computed in double precision; anything but floating-point
+    numbers, such as a counter, comes from the last checkpoint.
 
     Raises:
         ValueError: there are no checkpoints.
-        CheckpointError: one cannot be read, or they are of different models.
+        CheckpointError: a checkpoint cannot be read, or they are of different models.
     """
     if not paths:
         raise ValueError("there are no checkpoints to average")

@@ -1,8 +1,8 @@
 """A training step as one launch: the loss and its gradients recorded as a CUDA graph, once for each shape of batch.
 
-A small model asks a GPU for some two thousand little kernels in every step, and Python takes longer to launch them than
-the GPU to run them. A graph launches all of them at once. It reads and writes the same memory every time, so a batch is
-copied to where the recorded one was; what it holds may differ, its shapes may not. PyTorch's notes on CUDA semantics,
+A small model runs some two thousand little kernels on a GPU in every step, and Python takes longer to launch them than
+the GPU to run them. A graph launches them all at once. It reads and writes the same memory every time, so a batch is
+copied to where the recorded one was; its values may differ, its shapes may not. PyTorch's notes on CUDA semantics,
 "CUDA graphs".
 """
 
@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 _WARM_UPS = 2
-"""Runs before a recording: what torch sets up in the first ones cannot be recorded."""
+"""Runs before a recording, since what torch sets up in the first ones cannot be recorded."""
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,9 @@ class _Recording:
 
     Attributes:
         graph: computes the loss and adds its gradients to the weights' own.
-        batch, weight, buffers: what it reads. A model may put a new buffer in an old one's place, such as a longer
-            table of positions; this keeps the old one's memory.
-        loss: what it writes.
+        batch, weight, buffers: what the graph reads. A model may replace a buffer, for example by a longer table of
+            positions; this keeps the memory of the old one.
+        loss: what the graph writes.
     """
 
     graph: torch.cuda.CUDAGraph
@@ -41,16 +41,16 @@ class _Recording:
 class RecordedGradients:
     """Computes a batch's loss, and adds the gradients to the weights' own, by replaying a graph.
 
-    A random generator goes on as it would have without graphs, so a training may be resumed with or without them.
+    Random generators advance as they would without graphs, so a training may be resumed with or without them.
     """
 
     def __init__(self, model: nn.Module, gradients: Callable[[Any, Tensor], Tensor], device: torch.device) -> None:
-        """Nothing is recorded before a batch comes.
+        """Set up, without recording anything before a batch comes.
 
         Args:
-            model: on the device already. Its gradients get their places now, and keep them.
+            model: on the device already. Memory for its gradients is allocated now, and stays in place.
             gradients: computes the loss of a batch on the device, times a weight, and its gradients; returns the loss.
-                It must neither wait for the device nor depend on what the batch holds, but for its numbers.
+                It must not wait for the device, and the operations it runs must not depend on the batch's values.
             device: a GPU.
         """
         self._model, self._gradients, self._device = model, gradients, device
@@ -58,14 +58,14 @@ class RecordedGradients:
         for weight in self._weights:
             weight.grad = torch.zeros_like(weight)
         self._recordings: dict[Hashable, _Recording] = {}
-        self._pool: Any = torch.cuda.graph_pool_handle()  # one for all: only one of the graphs runs at a time
+        self._pool: Any = torch.cuda.graph_pool_handle()  # shared, since only one graph runs at a time
 
     def __call__(self, batch: Any, weight: float) -> Tensor:
-        """The weighted loss of a batch that is on the CPU; its gradients are added.
+        """Return the weighted loss of a batch that is on the CPU, and add its gradients to the weights' own.
 
         Args:
             batch: a dataclass of tensors.
-            weight: what the loss is multiplied by.
+            weight: the factor of the loss.
         """
         shapes = tuple(tensor.shape for tensor in _tensors(batch).values())
         recording = self._recordings.get(shapes)
@@ -92,7 +92,7 @@ class RecordedGradients:
         torch.cuda.current_stream(self._device).wait_stream(beside)
         torch.cuda.set_rng_state(random, self._device)
         graph = torch.cuda.CUDAGraph()
-        # Other threads may go on meanwhile: one pins the batches that workers make.
+        # Other threads may keep running, such as the one that pins the workers' batches.
         with torch.cuda.graph(graph, pool=self._pool, capture_error_mode="thread_local"):
             loss = self._gradients(held, weight)
         torch._foreach_copy_(self._own(), before)

@@ -1,7 +1,7 @@
 """Training in several processes at once, started by `torchrun`: each takes its share of every batch.
 
-The same script runs alone and under `torchrun --nproc-per-node 2 script.py`, and minimizes the same thing: the batch
-stays what it is, and each of n processes takes every n-th example of it.
+The same script runs alone or under `torchrun --nproc-per-node 2 script.py`, and minimizes the same loss: the batch
+stays the same, and each of n processes takes every n-th example.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class World:
     """The processes of a training, seen from one of them.
 
     Attributes:
-        rank: this one's number.
-        size: how many there are.
-        device: where this one computes.
+        rank: the number of this process.
+        size: the number of processes.
+        device: where this process computes.
     """
 
     rank: int
@@ -43,15 +43,15 @@ class World:
         return self.rank == 0
 
     def share(self, indices: Sequence[T]) -> list[T]:
-        """The part of a batch, or of the batches, that is for this process."""
+        """Return this process's part of a batch, or of the batches."""
         return list(indices[self.rank :: self.size])
 
     def share_or_first(self, indices: Sequence[T]) -> list[T]:
-        """The same, but never empty: all processes must compute something, if only what does not count."""
+        """Return the same, but never empty: every process must compute something, even if it does not count."""
         return self.share(indices) or [indices[0]]
 
     def sum(self, values: Sequence[float]) -> list[float]:
-        """The sums of these numbers over all processes."""
+        """Return the sum of each number over all processes."""
         if self.size == 1:
             return list(values)
         total = torch.tensor(values, dtype=torch.float64, device=self.device)
@@ -59,12 +59,12 @@ class World:
         return [float(value) for value in total.tolist()]
 
     def wait(self) -> None:
-        """Go on when all processes have got here."""
+        """Wait until all processes get here."""
         if self.size > 1:
             dist.barrier()
 
     def gather(self, tensor: Tensor) -> list[Tensor]:
-        """Each process's tensor, all of one shape, on the CPU."""
+        """Return each process's tensor, all of one shape, on the CPU."""
         if self.size == 1:
             return [tensor.cpu()]
         mine = tensor.to(self.device)
@@ -74,10 +74,10 @@ class World:
 
 
 def join_processes(device: torch.device | str) -> World:
-    """Join the processes that `torchrun` has started; without it there is only this one.
+    """Join the processes that `torchrun` has started; without `torchrun`, this is the only one.
 
-    Under `torchrun`, "cuda" means this process's own GPU. A process joins once, and leaves when it ends: many trainings
-    share one group, for what `DistributedDataParallel` has registered with a group outlives the training.
+    Under `torchrun`, "cuda" means this process's own GPU. A process joins once, and leaves when it exits: all its
+    trainings share one group, since what `DistributedDataParallel` registers with a group outlives a training.
 
     Raises:
         ValueError: there is no such device, or fewer GPUs than processes on this machine.
@@ -98,7 +98,7 @@ def _leave() -> None:
 
 
 def _own(device: torch.device) -> torch.device:
-    """The device of this process alone."""
+    """Return the device of this process alone."""
     if device != torch.device("cuda"):
         return device
     local = int(os.environ.get("LOCAL_RANK", "0"))
@@ -109,41 +109,41 @@ def _own(device: torch.device) -> torch.device:
 
 
 class SharedLoss:
-    """A loss that all processes compute at once, each for its own batch; their gradients become the mean of all."""
+    """A loss that all processes compute at once, each on its own batch; gradients are averaged over the processes."""
 
     def __init__(self, model: nn.Module, loss: Callable[[Any, Any], Tensor], world: World, example: Any) -> None:
-        """The loss of a model that is on this process's device already.
+        """Wrap the loss of a model that is on this process's device already.
 
         Args:
-            model: what is trained.
-            loss: of the model and a batch.
+            model: the model to train.
+            loss: a function of the model and a batch.
             world: the processes.
-            example: a batch with something to learn, on the same device; None where this process has none.
+            example: a batch with something to learn, on the same device; None if this process has none.
         """
         module = LossModule(model, loss)
         self._module: nn.Module = module
         if world.size > 1:
             left_out = example is not None and _leaves_weights_out(module, example, world.device)
-            # To be told to look for them in every step costs time, and is a warning where there are none.
+            # Looking for unused weights in every step costs time, and gives a warning if there are none.
             anywhere = world.sum([left_out])[0] > 0
             self._module = DistributedDataParallel(module, find_unused_parameters=anywhere)
 
     def __call__(self, batch: Any, *, counts: bool) -> Tensor:
-        """The loss of a batch; where the batch does not count it is 0."""
+        """Return the loss of a batch; 0 if the batch does not count."""
         loss: Tensor = self._module(batch, counts)
         return loss
 
     def exchanging(self, now: bool) -> AbstractContextManager[Any]:
-        """Within it, gradients are exchanged with the other processes, or, with `now` False, gathered for later."""
+        """Exchange gradients with other processes within this block, or accumulate them for later if `now` is False."""
         if now or not isinstance(self._module, DistributedDataParallel):
             return nullcontext()
         return self._module.no_sync()
 
 
 def _leaves_weights_out(module: LossModule, example: Any, device: torch.device) -> bool:
-    """Return whether some weights do not affect the loss, as BERT's pooler does not affect a token's label.
+    """Return whether some weights do not affect the loss, such as BERT's pooler for labels of tokens.
 
-    The exchange of gradients would wait for theirs for ever.
+    The exchange of gradients would wait for theirs forever.
     """
     weights = [parameter for parameter in module.parameters() if parameter.requires_grad]
     with torch.random.fork_rng([device] if device.type == "cuda" else []):
@@ -152,7 +152,7 @@ def _leaves_weights_out(module: LossModule, example: Any, device: torch.device) 
 
 
 class LossModule(nn.Module):
-    """The loss as a module, so that `DistributedDataParallel` can wrap it whatever the loss calls of the model."""
+    """The loss as a module, so that `DistributedDataParallel` can wrap it, whichever methods of the model it calls."""
 
     def __init__(self, model: nn.Module, loss: Callable[[Any, Any], Tensor]) -> None:
         super().__init__()
@@ -160,7 +160,7 @@ class LossModule(nn.Module):
         self.loss = loss
 
     def forward(self, batch: Any, counts: bool) -> Tensor:
-        """The loss; where the batch does not count 0, of all parameters, since the exchange waits for each of them."""
+        """Return the loss; if the batch does not count, 0 times all parameters, since the exchange waits for each."""
         if counts:
             return self.loss(self.model, batch)
         weights = [parameter for parameter in self.model.parameters() if parameter.requires_grad]

@@ -1,11 +1,11 @@
 """Training: one loop for every model of the course.
 
-    for each step: draw batches -> loss -> gradients -> clip them -> move the weights -> now and then validate and save
+    for each step: draw batches -> loss -> gradients -> clip them -> update weights -> now and then validate and save
 
-What is minimized is passed in (`course_lib.objectives.losses` has the common ones); what is learned from is cut into
-batches by `course_lib.text.batches`, in the order of `batch_order`; the learning rate follows one of `schedules`; the
-losses are kept by `loss_log`. A training can be saved and resumed bit for bit (`checkpoints`), and runs in several
-processes under `torchrun` (`processes`).
+The loss is passed in (`course_lib.objectives.losses` has the common ones); `course_lib.text.batches` cuts the data into
+batches, in the order of `batch_order`; the learning rate follows one of `schedules`; `loss_log` keeps the losses. A
+training can be saved and resumed bit for bit (`checkpoints`), and can run in several processes under `torchrun`
+(`distributed`).
 
 Vaswani et al. (2017), section 5; slides S2 ("masked training") and S4.
 """
@@ -58,23 +58,23 @@ class TrainingConfig:
     """The settings of a training.
 
     Attributes:
-        steps: how often the weights move.
+        steps: the number of weight updates.
         schedule: the learning rate of each step.
-        accumulate: how many batches each step learns from, as if they were one large batch; only one of them is in
+        accumulate: the number of batches that each step learns from, as if they were one large batch; only one is in
             memory at a time.
-        clip: the largest norm of all gradients together; longer ones are shortened to it.
-        weight_decay: by what share of the learning rate the weights of matrices shrink in each step
-            (Loshchilov and Hutter, 2019); biases and norms are left alone.
+        clip: the largest norm of all gradients together; larger gradients are scaled down to it.
+        weight_decay: the share of the learning rate by which the weights of matrices shrink in each step (Loshchilov
+            and Hutter, 2019); biases and norms are left alone.
         betas: Adam's; the paper's by default.
         epsilon: Adam's; the paper's by default.
         optimizer: "adamw"; or "muon" for the matrices of the blocks, with AdamW for the rest.
-        recompute: keep only the inputs of the model's blocks, and compute what is in them again for the gradients
+        recompute: keep only the inputs of the model's blocks, and compute the blocks again for the gradients
             (activation checkpointing): less memory, a third more time.
         graphs: on a GPU, launch each step as one CUDA graph (`training.cuda_graphs`): several times as fast for a small
-            model whose batches have few shapes, each of which takes a second at first. Elsewhere, and in several
-            processes, it changes nothing.
-        precision: of the arithmetic; the weights are kept in single precision in any case. "auto" is `precision_for`.
-        seed: of the order of the batches and of dropout.
+            model whose batches have few shapes; each new shape takes a second. On other devices, and in several
+            processes, it has no effect.
+        precision: the precision of the arithmetic; weights always stay in single precision. "auto" is `precision_for`.
+        seed: the seed of the order of the batches and of dropout.
     """
 
     steps: int
@@ -97,7 +97,7 @@ class TrainingConfig:
                 "schedule must say the learning rate of each step, as those of course_lib.training.schedules do: "
                 f"constant_schedule({self.schedule!r}), say, instead of {self.schedule!r}"
             )
-        if not self.clip > 0:  # neither is NaN
+        if not self.clip > 0:  # NaN fails this test, too
             raise ValueError(f"clip must be above 0, got {self.clip}; math.inf never clips")
         check_not_negative(weight_decay=self.weight_decay, epsilon=self.epsilon)
         check_probability(**{f"betas[{i}]": beta for i, beta in enumerate(self.betas)})
@@ -109,7 +109,7 @@ class TrainingConfig:
         """Refuse settings that exclude each other, once "auto" is resolved.
 
         Raises:
-            ValueError: it says what to choose instead.
+            ValueError: two settings exclude each other; the message says what to choose instead.
         """
         if self.graphs and self.recompute:
             raise ValueError("what is computed twice cannot be recorded as a graph; choose graphs or recompute")
@@ -119,13 +119,13 @@ class TrainingConfig:
 
 @dataclass(frozen=True)
 class Validation(Generic[B]):
-    """Measuring the loss on data that is not trained on.
+    """How to measure the loss on data that is not trained on.
 
     Attributes:
-        data: which.
-        every: steps from one measurement to the next.
-        patience: end the training after this many measurements without a new best one, and go back to the weights of
-            the best; None to train to the end and keep the last weights.
+        data: the data to measure on.
+        every: the number of steps from one measurement to the next.
+        patience: end the training after this many measurements without a new best one, and restore the best weights;
+            None to train to the end and keep the last weights.
     """
 
     data: TrainingData[B]
@@ -139,12 +139,12 @@ class Validation(Generic[B]):
 
 @dataclass(frozen=True)
 class TrainingResult:
-    """The result of a training, the part before it was resumed included.
+    """The result of a training, including the part before it was resumed.
 
     Attributes:
-        losses: of each step, in nats for each target.
+        losses: the loss of each step, in nats per target.
         validations: the loss on the validation data, by step.
-        tokens: how many were learned from since the training began or was resumed, padding left out.
+        tokens: the number of tokens learned from since the training began or was resumed, without padding.
         seconds: wall-clock time since then, validation and saving included.
     """
 
@@ -169,9 +169,9 @@ def train(
 ) -> TrainingResult:
     """Train `model` in place on `device`.
 
-    Stopped by Ctrl-C, or by an error, it leaves the newest checkpoint as it is; with `resume` the same call goes on
-    from there, and ends with the same weights, bit for bit, as if it had never been stopped. What `config` says now
-    holds from there on: another schedule, say, or another weight decay.
+    Stopped by Ctrl-C or an error, it leaves the newest checkpoint as it is; with `resume`, the same call continues from
+    there and ends with the same weights, bit for bit, as if it had never been stopped. From there on, the present
+    `config` applies: another schedule, say, or another weight decay.
 
     Args:
         model: what to train; it is left in training mode.
@@ -181,16 +181,16 @@ def train(
         device: where to compute; the model is moved there. Under `torchrun`, "cuda" is each process's own GPU.
         validation: what to measure on the way, and whether to stop early.
         checkpoints: where and how often to save.
-        resume: go on from the newest checkpoint, if there is one.
-        progress: told about every step, in the first process.
-        workers: processes that make the next batches while the model learns from this one; what is learned is the same
-            with any number of them.
+        resume: continue from the newest checkpoint, if there is one.
+        progress: called after every step, in the first process.
+        workers: the number of processes that make the next batches while the model learns from this one; the result is
+            the same with any number.
 
     Raises:
         TypeError: `data` cannot be cut into batches again, as a `DataLoader` cannot.
         ValueError: the folder holds checkpoints already and `resume` is False, or the data gives no batches.
         CheckpointError: the checkpoint is damaged, or from another model or training.
-        DivergedError: a loss, the validation's too, or the gradients are not finite; the message names the step.
+        DivergedError: a loss (of training or validation) or the gradients are not finite; the message names the step.
     """
     for given in (data, *([validation.data] if validation else ())):
         if not (hasattr(given, "plan") and hasattr(given, "batch")):
@@ -227,17 +227,17 @@ def evaluate(
     device: torch.device | str,
     precision: Precision = "fp32",
 ) -> float:
-    """The mean loss over all targets of the data, without dropout; the mode of each of the model's modules is restored.
+    """Return the mean loss over all targets of the data, without dropout; each of the model's modules keeps its mode.
 
-    What a loss draws at random (masked tokens, say) is the same in every call, and the global generators are left
-    as they were.
+    The loss's random draws (masked tokens, say) are the same in every call, and the global generators are left
+    unchanged.
 
     Args:
         model: on `device` already.
-        data: what to measure on.
-        loss: what to measure.
+        data: the data to measure on.
+        loss: the loss to measure.
         device: where to compute; under `torchrun` the processes share the batches.
-        precision: of the arithmetic.
+        precision: the precision of the arithmetic.
 
     Raises:
         ValueError: the data gives no batches, or none with targets.
@@ -261,7 +261,7 @@ def evaluate(
 
 
 BEFORE = {"optimizer": "adamw"}
-"""What checkpoints leave out that were saved before there was a choice."""
+"""Settings that older checkpoints lack, since there was no choice yet when they were saved."""
 
 
 # --- The loop --------------------------------------------------------------------------------------------------
@@ -310,7 +310,7 @@ class _Run(Generic[M, B]):
         self.tokens = 0
 
     def _example(self) -> AnyBatch | None:
-        """A batch of this process with something to predict; None where it has none in this pass."""
+        """Return a batch of this process with something to predict; None if this pass has none."""
         for indices in self.order.plan:
             mine = self.world.share(indices)
             if mine and (batch := self.data.batch(mine)).targets:
@@ -318,7 +318,7 @@ class _Run(Generic[M, B]):
         return None
 
     def to_its_end(self) -> TrainingResult:
-        """Take the steps that are left."""
+        """Take the remaining steps."""
         with recomputing(self.model) if self.config.recompute else nullcontext():
             self._take_steps()
         self.log.settle()
@@ -326,7 +326,7 @@ class _Run(Generic[M, B]):
             load_weights(self.model, self.best_weights)
         if self.saves:
             self.saves.wait()
-            self.world.wait()  # else another process could look for the last checkpoint before it is there
+            self.world.wait()  # otherwise another process might look for the last checkpoint too early
         return TrainingResult(self.log.losses, self.validations, self.tokens, self.log.seconds)
 
     def _take_steps(self) -> None:
@@ -344,7 +344,7 @@ class _Run(Generic[M, B]):
         return self.world.sum([due and self.world.is_first])[0] > 0  # one clock decides for all
 
     def _take_step(self) -> None:
-        """Learn from the next batches together: every target counts the same, whichever batch it is in."""
+        """Learn from the next batches together, with equal weight for every target, whichever batch it is in."""
         self.step += 1
         batches, targets = self._draw()
         total = sum(targets) if self.world.size == 1 else self.world.sum([sum(targets)])[0]
@@ -356,7 +356,7 @@ class _Run(Generic[M, B]):
             if self.recorded is not None:
                 loss += self.recorded(batch, count / total)
                 continue
-            with self.shared_loss.exchanging(i == len(batches)):  # once a step, with those of the last batch
+            with self.shared_loss.exchanging(i == len(batches)):  # once a step, with the last batch
                 loss += self._gradients(batch.to(self.world.device), count / total, counts=count > 0)
         self.optimizer.unscale(self.scaler)
         norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip)
@@ -364,7 +364,7 @@ class _Run(Generic[M, B]):
         self.optimizer.step(self.config.schedule(self.step), self.scaler)
 
     def _gradients(self, batch: Any, weight: float | Tensor, *, counts: bool = True) -> Tensor:
-        """A batch's loss times its weight; adds its gradients to the weights' own."""
+        """Return a batch's loss times its weight, and add its gradients to the weights' own."""
         with autocast(self.world.device, self.precision):
             share = self.shared_loss(batch, counts=counts) * weight
         # DistributedDataParallel takes the mean over the processes; we want the sum.
@@ -372,7 +372,7 @@ class _Run(Generic[M, B]):
         return share.detach()
 
     def _draw(self) -> tuple[list[B], list[int]]:
-        """Take the next batches: of each the part of this process, and how many of its targets count."""
+        """Take this process's part of each of the next batches, and the number of targets that count in it."""
         batches, targets = [], []
         for _ in range(self.config.accumulate):
             indices, batch = self.batches.next()
@@ -382,7 +382,7 @@ class _Run(Generic[M, B]):
             self.tokens += batch.tokens if mine else 0
         return batches, targets
 
-    # --- What is looked at on the way ---
+    # --- Validating on the way ---
 
     def _validate(self, validation: Validation[B]) -> None:
         self.log.settle()
@@ -402,14 +402,14 @@ class _Run(Generic[M, B]):
         since = [step for step in self.validations if step > (self._best_step() or 0)]
         return len(since) >= self.validation.patience
 
-    # --- Saving and going on ---
+    # --- Saving and resuming ---
 
     def close(self) -> None:
-        """End the background work of the training, after finishing a checkpoint that is being written."""
+        """End the training's background work, after finishing the current checkpoint."""
         if self.saves:
             self.saves.close()
         self.batches.close()
-        self.recorded = None  # it refers to this run, so the graphs' memory would wait for garbage collection
+        self.recorded = None  # else its reference to this run would keep the graphs' memory until garbage collection
 
     def _save(self) -> None:
         self.log.settle()
@@ -432,7 +432,7 @@ class _Run(Generic[M, B]):
             self.saves.save(self.step, content)
 
     def _settings(self) -> dict[str, Any]:
-        """Return the settings that must be as they were for a training to resume exactly."""
+        """Return the settings that must not change for a training to resume exactly."""
         return {
             "seed": self.config.seed,
             "accumulate": self.config.accumulate,
@@ -442,7 +442,7 @@ class _Run(Generic[M, B]):
         }
 
     def restore(self, saved: dict[str, Any], path: Any) -> None:
-        """Go back to what was saved, once all of it is known to fit.
+        """Restore what was saved, once all of it is known to fit.
 
         Raises:
             CheckpointError: it is from another model or training.
@@ -450,7 +450,7 @@ class _Run(Generic[M, B]):
         weights = uncompiled(saved["model"])
         check_weights(weights, weights_of(self.model), path)
         order = BatchOrder.at(self.data, saved["order"])
-        # Compared for the pass that was under way: passes differ in how many batches they have.
+        # Compared within the interrupted pass, since passes differ in their numbers of batches.
         found = {**BEFORE, **saved["settings"], "batches in a pass": saved["order"]["batches"]}
         for name, ours in {**self._settings(), "batches in a pass": len(order.plan)}.items():
             theirs = found.get(name)

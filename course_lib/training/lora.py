@@ -1,11 +1,12 @@
-"""LoRA: a large model learns something new while its weights stay; beside some of them a product of two narrow matrices
-learns, and is added to them in the end.
+"""LoRA: teach a large model something new without changing its weights.
 
-    W x + (alpha / rank) B A x          A: [rank, d_in], at random;  B: [d_out, rank], 0 at first
+Beside some weights, a product of two narrow matrices learns; in the end it is added to them.
+
+    W x + (alpha / rank) B A x          A: [rank, d_in], random;  B: [d_out, rank], 0 at first
 
 Hu et al. (2021), "LoRA: Low-Rank Adaptation of Large Language Models", section 4. An adapted layer is itself a linear
-layer, and not a parametrization of its weight, for that would make the whole of W + B A in every call, and leaves no
-place for dropout before A.
+layer, not a parametrization of its weight: that would compute all of W + B A in every call, and leave no place for
+dropout before A.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from torch import Generator, Tensor, nn
 from course_lib.ground.validation import check_at_least, check_not_negative, check_probability, check_texts
 
 LEARNED = ("A", "B", "scale")
-"""What an adapted layer has besides its weight and bias; `scale` is not learned, but goes with them."""
+"""What an adapted layer has besides its weight and bias; `scale` is not learned, but saved with the matrices."""
 
 
 class AdaptedLinear(nn.Linear):
-    """A linear layer that stays as it is, and what is learned beside it.
+    """A frozen linear layer, and the matrices that are learned beside it.
 
     Parameters:
         weight, bias: the layer's own, frozen.
@@ -36,7 +37,7 @@ class AdaptedLinear(nn.Linear):
     def __init__(
         self, layer: nn.Linear, rank: int, alpha: float, dropout: float, generator: Generator | None = None
     ) -> None:
-        """The layer's own parameters, not copies; `generator`, on the CPU, draws A, with the deviation 1 / √d_in."""
+        """Share the layer's parameters; `generator`, on the CPU, draws A, with the standard deviation 1 / √d_in."""
         nn.Module.__init__(self)  # nn.Linear's own would draw new weights
         self.in_features, self.out_features = layer.in_features, layer.out_features
         self.weight, self.bias = layer.weight, layer.bias
@@ -49,12 +50,12 @@ class AdaptedLinear(nn.Linear):
         self.train(layer.training)
 
     def forward(self, x: Float[Tensor, "... d_in"]) -> Float[Tensor, "... d_out"]:
-        """The layer's own answer and what was learned."""
+        """Return the layer's own output plus what was learned."""
         return super().forward(x) + self.scale * F.linear(F.linear(self.dropout(x), self.A), self.B)
 
     @torch.no_grad()
     def merged(self) -> nn.Linear:
-        """An ordinary layer with the same answers, and with this one's parameters: its weight is changed in place."""
+        """Return an ordinary layer with the same outputs and this layer's parameters, changing the weight in place."""
         self.weight += self.scale * (self.B @ self.A)
         layer = nn.Linear(self.in_features, self.out_features, bias=self.bias is not None, device="meta")
         layer.weight, layer.bias = self.weight, self.bias
@@ -72,21 +73,22 @@ def add_lora(
 ) -> None:
     """Freeze a model and let it learn beside its linear layers, in all blocks; at first its outputs do not change.
 
-    A head around the model goes on learning in full if only the model is given: `add_lora(classifier.encoder)`.
-    Merge what was learned before the model is saved as a published one, which has no place for it.
+    Pass only the model, as in `add_lora(classifier.encoder)`, to let a head around it keep learning in full. Before you
+    save the model in a published format, merge what was learned: the format has no place for it.
 
     Args:
         model: changed in place.
-        rank: how many numbers a layer's input is reduced to on its way through what is learned.
-        alpha: what is learned is added alpha / rank times.
+        rank: the number of numbers between the two learned matrices.
+        alpha: the learned product is added alpha / rank times.
         targets: the names of the layers. `CrossAttention` has W_q and W_kv; feed-forward networks have W_1 and W_2.
-        dropout: the probability of dropping a value of a layer's input, in training, from what is learned.
+        dropout: the probability of dropping a value of a layer's input, in training, on its way into the learned
+            matrices.
         generator: draws the first weights, on the CPU; None for torch's own.
 
     Raises:
         TypeError: `targets` is one name, or `rank` no whole number.
-        ValueError: the model has adapted layers already, has no linear layer of such a name, or one that shares its
-            weight with another layer; sizes out of their range.
+        ValueError: the model already has adapted layers, has no linear layer of such a name, or has one that shares its
+            weight with another layer; or a size is out of range.
     """
     check_texts(targets)
     check_at_least(1, rank=rank)
@@ -101,10 +103,10 @@ def add_lora(
 
 
 def merge_lora(model: nn.Module) -> None:
-    """Fold what was learned into the weights: the model is an ordinary one again, and all of it can be trained.
+    """Fold what was learned into the weights: the model is an ordinary one again, and can be trained in full.
 
     Raises:
-        ValueError: nothing was added to it.
+        ValueError: `add_lora` was not called on it.
     """
     for name, layer in _check_adapted(model).items():
         model.set_submodule(name, layer.merged())
@@ -112,10 +114,10 @@ def merge_lora(model: nn.Module) -> None:
 
 
 def lora_state(model: nn.Module) -> dict[str, Tensor]:
-    """Return the learned matrices alone, by name, with their scale: small enough to keep for every task. No copies.
+    """Return the learned matrices alone, by name, with their scale, not copied: small enough to keep for every task.
 
     Raises:
-        ValueError: nothing was added to the model.
+        ValueError: `add_lora` was not called on the model.
     """
     layers = _check_adapted(model).items()
     return {f"{name}.{part}": getattr(layer, part).detach() for name, layer in layers for part in LEARNED}
@@ -123,10 +125,10 @@ def lora_state(model: nn.Module) -> dict[str, Tensor]:
 
 @torch.no_grad()
 def load_lora(model: nn.Module, state: Mapping[str, Tensor]) -> None:
-    """Load what `lora_state` returned for a model with the same layers added; the scale is loaded, too.
+    """Load what `lora_state` returned, including the scale, into a model with the same adapted layers.
 
     Raises:
-        ValueError: nothing was added to the model, or not the same; then nothing is loaded.
+        ValueError: the model has no adapted layers, or others; then nothing is loaded.
     """
     ours = lora_state(model)
     for name in [*ours, *state]:
@@ -152,8 +154,8 @@ def _check_adapted(model: nn.Module) -> dict[str, AdaptedLinear]:
 
 
 def _targeted(model: nn.Module, targets: Sequence[str]) -> dict[str, nn.Linear]:
-    """The linear layers of these names, by where they are in the model."""
-    # A subclass may be used in another way than by calling it, as torch's own attention uses its.
+    """Return the linear layers of these names, by their full names in the model."""
+    # A subclass may be used without being called, as in torch's own attention.
     layers = {name: layer for name, layer in model.named_modules() if name and type(layer) is nn.Linear}
     there = {name.rpartition(".")[2] for name in layers}
     unknown = [target for target in targets if target not in there]

@@ -1,4 +1,4 @@
-"""The losses of a training, step by step: kept, reported, and refused if they are not numbers."""
+"""The losses of a training, step by step: stored, reported, and checked to be finite."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from course_lib.training.progress import ProgressCallback, TrainingStep
 from course_lib.training.schedules import Schedule
 
 READ_TOGETHER = 10
-"""How many steps' losses are read back from a GPU at once: waiting for each would leave it idle."""
+"""The number of steps whose losses are read back from a GPU at once: waiting for each would leave it idle."""
 
 
 class DivergedError(ValueError):
-    """The loss or the gradients are no longer numbers."""
+    """The loss or the gradients are no longer finite."""
 
 
 @dataclass(frozen=True)
@@ -31,19 +31,19 @@ class _Noted:
 
 
 class LossLog:
-    """The loss of each step, in nats for each target.
+    """The loss of each step, in nats per target.
 
     Attributes:
-        losses: of the steps that are read back, the first one first.
+        losses: those read back so far, in order.
     """
 
     def __init__(self, world: World, schedule: Schedule, progress: ProgressCallback | None, *, scaled: bool) -> None:
-        """A log that begins now.
+        """Begin a log.
 
         Args:
             world: the processes, each of which has a share of every loss.
             schedule: the learning rate of each step.
-            progress: told about every step.
+            progress: called after every step.
             scaled: whether the loss is scaled (fp16), so that gradients out of range are normal.
         """
         self.losses: list[float] = []
@@ -57,12 +57,12 @@ class LossLog:
         return time.perf_counter() - self._began
 
     def note(self, loss: Float[Tensor, ""], norm: Float[Tensor, ""], tokens: int) -> None:
-        """Remember a step, and read back what has gathered.
+        """Record a step, and read back the losses once enough have gathered.
 
         Args:
             loss: this process's share.
-            norm: of all gradients together, before they were clipped.
-            tokens: how many were learned from by then.
+            norm: the norm of all gradients together, before clipping.
+            tokens: the number of tokens learned from so far.
 
         Raises:
             DivergedError: a loss or a norm is not finite.
@@ -72,7 +72,7 @@ class LossLog:
             self.settle()
 
     def settle(self) -> None:
-        """Read back all that was noted.
+        """Read back all recorded steps.
 
         Raises:
             DivergedError: a loss or a norm is not finite; the message names the step.
@@ -84,7 +84,7 @@ class LossLog:
         for loss, step in zip(losses, noted, strict=True):
             number = len(self.losses) + 1
             self.check_finite(loss, "loss", number)
-            if not self._scaled:  # else the scaler leaves out a step whose gradients are out of range
+            if not self._scaled:  # a scaler skips steps whose gradients are out of range
                 self.check_finite(float(step.norm), "norm of the gradients", number)
             self.losses.append(loss)
             if self._progress:
@@ -96,7 +96,7 @@ class LossLog:
         Args:
             value: the number.
             what: its name, such as "loss".
-            number: of the step that it belongs to.
+            number: the step that it belongs to.
 
         Raises:
             DivergedError: it is NaN or infinite; the message names it and the step.

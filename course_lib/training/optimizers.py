@@ -1,8 +1,8 @@
-"""Optimizers: AdamW, or Muon for the matrices of the blocks with AdamW for all others; moved as one.
+"""Optimizers: AdamW, or Muon for the matrices of the blocks with AdamW for the rest, used as one.
 
 Loshchilov and Hutter (2019), "Decoupled Weight Decay Regularization" (AdamW); Jordan et al. (2024), "Muon: An optimizer
-for hidden layers in neural networks", and Liu et al. (2025), "Muon is Scalable for LLM Training", whose scaling gives
-a matrix steps as long as AdamW's, so that one learning rate does for both.
+for hidden layers in neural networks", and Liu et al. (2025), "Muon is Scalable for LLM Training", whose scaling gives a
+matrix steps of the same size as AdamW's, so that one learning rate fits both.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ OptimizerName = Literal["adamw", "muon"]
 
 
 class Optimizers:
-    """All the optimizers of a model, called like one: a checkpoint does not differ.
+    """All the optimizers of a model, used like a single one, in checkpoints too.
 
     Attributes:
-        each: the optimizers, each of its own weights.
+        each: the optimizers, each with its own weights.
     """
 
     def __init__(self, *each: torch.optim.Optimizer) -> None:
@@ -34,17 +34,17 @@ class Optimizers:
         return [group for one in self.each for group in one.param_groups]
 
     def zero_grad(self, *, keep: bool = False) -> None:
-        """Forget the gradients; `keep` their places, and fill them with zeros."""
+        """Clear the gradients; with `keep`, fill them with zeros in place."""
         for one in self.each:
             one.zero_grad(set_to_none=not keep)
 
     def unscale(self, scaler: torch.amp.GradScaler) -> None:
-        """Take the scale off the gradients, where half precision needed one."""
+        """Undo the scaling of the gradients, if half precision needed it."""
         for one in self.each:
             scaler.unscale_(one)
 
     def step(self, rate: float, scaler: torch.amp.GradScaler) -> None:
-        """Move the weights at this learning rate; not by gradients that half precision made infinite."""
+        """Update the weights at this learning rate, unless half precision made gradients infinite."""
         for group in self.param_groups:
             group["lr"] = rate
         for one in self.each:
@@ -52,7 +52,7 @@ class Optimizers:
         scaler.update()
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state for a checkpoint, the weights numbered through."""
+        """Return the state for a checkpoint, with consecutive numbers for all weights."""
         groups: list[dict[str, Any]] = []
         state: dict[int, Any] = {}
         for one in self.each:
@@ -63,7 +63,7 @@ class Optimizers:
         return {"param_groups": groups, "state": state}
 
     def load_state_dict(self, saved: dict[str, Any]) -> None:
-        """Go on from what `state_dict` gave; learning rates and the like stay what they are now."""
+        """Restore what `state_dict` returned; learning rates and other settings stay as they are now."""
         groups, first = list(saved["param_groups"]), 0
         for one in self.each:
             now = [dict(group) for group in one.param_groups]
@@ -85,16 +85,16 @@ def make_optimizers(
     betas: tuple[float, float],
     epsilon: float,
 ) -> Optimizers:
-    """The optimizer of that name, for all weights of the model that are not frozen.
+    """Return the named optimizer, for all weights of the model that are not frozen.
 
     Args:
-        name: "adamw"; or "muon" for the matrices of the blocks and AdamW for all others.
+        name: "adamw"; or "muon" for the matrices of the blocks, with AdamW for the rest.
         model: on its device already.
-        weight_decay: of matrices; biases and norms are left alone.
+        weight_decay: the decay of matrices; biases and norms are left alone.
         betas, epsilon: AdamW's.
 
     Raises:
-        ValueError: Muon is to move a model without blocks.
+        ValueError: Muon is chosen for a model without blocks.
     """
     weights = [weight for weight in model.parameters() if weight.requires_grad]
     if name == "adamw":
@@ -111,7 +111,7 @@ def make_optimizers(
 def _adamw(
     weights: Sequence[Tensor], weight_decay: float, betas: tuple[float, float], epsilon: float
 ) -> torch.optim.AdamW:
-    """AdamW in one pass over all weights (fused), with decay for matrices only."""
+    """Return a fused AdamW (one pass over all weights), with decay for matrices only."""
     groups: list[dict[str, Any]] = [
         {"params": [weight for weight in weights if weight.dim() >= 2], "weight_decay": weight_decay},
         {"params": [weight for weight in weights if weight.dim() < 2], "weight_decay": 0.0},

@@ -1,4 +1,4 @@
-"""Numeric precision: half is enough for most of a model, and much faster where a device has it."""
+"""Numeric precision: half is enough for most of a model, and much faster on devices that support it."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import torch
 from course_lib.ground.validation import check_one_of
 
 Precision = Literal["auto", "fp32", "bf16", "fp16"]
-"""Of the arithmetic: single, or half in one of its two forms; "auto" is what `precision_for` chooses."""
+"""The precision of the arithmetic: single, or one of two forms of half; "auto" is what `precision_for` chooses."""
 
 
 def precision_for(device: torch.device | str) -> Precision:
-    """The fastest precision that trains as well as single precision on this device.
+    """Return the fastest precision that trains as well as single precision on this device.
 
-    bf16 has the range of single precision and needs no care: for GPUs since Ampere, and processors with AMX. Older
-    GPUs multiply fp16, whose small range calls for a scaled loss. Others: fp32; on processors that multiply bf16
-    without AMX, converting to it and back takes about as long as it saves.
+    bf16, on GPUs since Ampere and processors with AMX: it has the range of single precision and needs no care. fp16, on
+    older GPUs: its small range requires a scaled loss. fp32 on all others; on processors that multiply bf16 without
+    AMX, the conversions take about as long as they save.
     """
     device = torch.device(device)
     if device.type == "cuda":
@@ -30,7 +30,7 @@ def precision_for(device: torch.device | str) -> Precision:
 
 
 def autocast(device: torch.device, precision: Precision) -> AbstractContextManager[Any]:
-    """Within it, torch multiplies in this precision what can stand it.
+    """Let torch compute in this precision, within this block, where accuracy allows.
 
     Raises:
         ValueError: there is no such precision.

@@ -1,8 +1,8 @@
-"""Batches made ahead of time, so that a device that computes does not wait for them.
+"""Batches made ahead of time, so that the device does not wait for them.
 
-Worker processes, those of torch's `DataLoader`, make the batches that come next. They come in the same order as without
-workers, and where a training stands is said by the batches that it was given, not by those that wait: what is saved,
-resumed and learned is the same, bit for bit.
+The worker processes of torch's `DataLoader` make the next batches. Their order is the same as without workers, and a
+training's saved position counts the batches that it was given, not those that wait: what is saved, resumed and learned
+is the same, bit for bit.
 """
 
 from __future__ import annotations
@@ -33,18 +33,19 @@ class Prefetch(Generic[B]):
     def __init__(
         self, data: TrainingData[B], order: BatchOrder, part: Part, workers: int, device: torch.device
     ) -> None:
-        """Nothing is made before the first batch is asked for.
+        """Set up, without making a batch before the first is requested.
 
         Args:
-            data: makes batches; with workers it must draw nothing at random, for each worker would draw for itself.
-            order: of the batches. It runs ahead of those that were given: `state` is where they stand.
-            part: which of a batch's examples to take.
-            workers: processes that make batches, two waiting from each; without any, each is made when it is asked for.
-            device: what the batches are for. For a GPU they are in pinned memory, from which they are copied while the
-                program goes on.
+            data: makes batches; with workers it must draw nothing at random, since each worker would draw by itself.
+            order: the order of the batches. It runs ahead of the batches given out: `state` returns their position.
+            part: chooses the examples to take from a batch.
+            workers: the number of processes that make batches, each up to two ahead; with 0, a batch is made when
+                requested.
+            device: where the batches will go. For a GPU they are made in pinned memory, from which they are copied
+                while the program goes on.
 
         Raises:
-            TypeError, ValueError: a number of workers below 0, or no whole number.
+            TypeError, ValueError: the number of workers is not whole, or is negative.
         """
         check_at_least(0, workers=workers)
         self._order, self._part = order, part
@@ -53,15 +54,15 @@ class Prefetch(Generic[B]):
         self._made: Iterator[_Made[B]] | None = None
         self._loader = DataLoader(
             _Making(data),
-            batch_size=None,  # what the sampler gives is a batch already
+            batch_size=None,  # the sampler already gives batches
             sampler=self._ahead(),
             num_workers=workers,
             pin_memory=device.type == "cuda",
-            generator=torch.Generator(),  # its own: torch's would be moved by it, and with it dropout
+            generator=torch.Generator(),  # otherwise it would advance torch's generator, and so change dropout
         )
 
     def next(self) -> tuple[list[int], B]:
-        """The examples of the next batch, all of them, and the batch of the part that is taken."""
+        """Return the numbers of all the next batch's examples, and the batch of the part that is taken."""
         if self._made is None:
             self._made = iter(self._loader)
         made = next(self._made)
@@ -69,7 +70,7 @@ class Prefetch(Generic[B]):
         return indices, made.batch
 
     def state(self) -> dict[str, Any]:
-        """Return the order's state at the last batch that was given, for `BatchOrder.at`."""
+        """Return the order's state at the last batch that was given out, for `BatchOrder.at`."""
         return self._state
 
     def close(self) -> None:
@@ -77,7 +78,7 @@ class Prefetch(Generic[B]):
         self._made = None
 
     def _ahead(self) -> Iterator[list[int]]:
-        """Ask the workers for as many batches ahead as there is room for."""
+        """Request as many batches ahead from the workers as there is room for."""
         while True:
             indices = self._order.next()
             self._asked_for.append((indices, self._order.state()))
@@ -86,12 +87,12 @@ class Prefetch(Generic[B]):
 
 @dataclass(frozen=True)
 class _Made(Generic[B]):
-    """A batch, which torch's `DataLoader` knows how to pin."""
+    """A batch that torch's `DataLoader` knows how to pin."""
 
     batch: B
 
     def pin_memory(self) -> _Made[B]:
-        """The same batch with its tensors in memory that a GPU can read by itself."""
+        """Return the same batch with its tensors in memory that a GPU can read directly."""
         batch: Any = self.batch
         if not dataclasses.is_dataclass(type(batch)):
             return self
@@ -101,7 +102,7 @@ class _Made(Generic[B]):
 
 @dataclass(frozen=True)
 class _Making(Dataset[Any], Generic[B]):
-    """The data as torch's `DataLoader` wants it: an index is a whole batch's numbers."""
+    """The data as torch's `DataLoader` expects it: an index is the list of a whole batch's examples."""
 
     data: TrainingData[B]
 

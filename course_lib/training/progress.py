@@ -1,4 +1,4 @@
-"""A training's progress, told step by step, and a bar that shows it."""
+"""A training's progress, reported step by step, and a bar that shows it."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class TrainingStep:
 
     Attributes:
         number: counted from 1.
-        loss: of its batch, before the weights change, in nats for each target.
+        loss: the loss of its batch, before the weights change, in nats per target.
         rate: the learning rate.
-        tokens: how many were learned from since the training began or was resumed, padding left out.
-        seconds: since then.
+        tokens: the number of tokens learned from since the training began or was resumed, without padding.
+        seconds: the time since then.
     """
 
     number: int
@@ -33,7 +33,7 @@ class TrainingStep:
 
     @property
     def tokens_per_second(self) -> float:
-        """Since the training began or was resumed."""
+        """The speed since the training began or was resumed."""
         return self.tokens / self.seconds if self.seconds else 0.0
 
 
@@ -41,15 +41,15 @@ Item = TypeVar("Item")
 ProgressCallback = Callable[[TrainingStep], None]
 
 PATIENCE = 1.0
-"""Seconds that `track` waits before it shows a bar: a shorter loop needs none."""
+"""Seconds that `track` waits before it shows a bar: shorter loops need none."""
 
 
 @contextmanager
 def progress_bar(steps: int, title: str = "training", console: Console | None = None) -> Iterator[ProgressCallback]:
-    """A bar with the loss, the speed and the time left; silent where there is neither a terminal nor a notebook.
+    """Show a bar with the loss, the speed and the time left; show nothing outside a terminal or notebook.
 
     Args:
-        steps: of the whole training.
+        steps: the number of steps of the whole training.
         title: shown before the bar.
         console: where to draw.
     """
@@ -82,7 +82,7 @@ def _state(step: TrainingStep) -> str:
 
 @contextmanager
 def _notebook_bar(steps: int, title: str) -> Iterator[ProgressCallback]:
-    """A bar with the loss drawn below it."""
+    """Show a bar with the loss drawn below it."""
     losses: list[float] = []
     with bar_in_page(title, steps) as draw:
 
@@ -94,16 +94,16 @@ def _notebook_bar(steps: int, title: str) -> Iterator[ProgressCallback]:
 
 
 def track(items: Collection[Item], title: str = "training") -> Iterator[Item]:
-    """Go through items one by one; in a notebook a bar shows how far that is, and is gone when it is over.
+    """Go through items one by one; in a notebook, show a bar that disappears at the end.
 
         for step in track(range(500), "four heads"):
             ...
 
-    Where there is no page (in a script, a terminal, a grader's sandbox) it goes through them and shows nothing.
+    Without a page (in a script, a terminal, a grader's sandbox) nothing is shown.
 
     Args:
-        items: what to go through.
-        title: what is being done, in a few words.
+        items: the items to go through.
+        title: what the loop does, in a few words.
     """
     from rich.console import Console
 

@@ -1,7 +1,7 @@
-"""Recipes for real data: sizes and rates that others have found, and a training that follows them.
+"""Recipes for real data: sizes and rates that others have found to work, and a training that follows them.
 
-`python -m benchmarks.gpu` runs them from the command line. A GPU takes minutes for each, a processor hours; `steps`
-makes them as short as wanted.
+`python -m benchmarks.gpu` runs them from the command line. Each takes minutes on a GPU, hours on a processor; `steps`
+makes them as short as you like.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from course_lib.training.progress import ProgressCallback
 from course_lib.training.schedules import Schedule, cosine_schedule, inverse_root_schedule, linear_schedule
 
 _PAUSE = 120.0
-"""Seconds from one checkpoint to the next, before those at the end that are averaged."""
+"""Seconds from one checkpoint to the next, except for those at the end, which are averaged."""
 
 
 @dataclass(frozen=True)
@@ -37,22 +37,22 @@ class TranslationRecipe:
     """The settings of training a translator on subwords that both languages share.
 
     Attributes:
-        pieces: the size of the vocabulary.
-        d_model, heads, d_ff, layers: of the model; as many layers in the encoder as in the decoder.
-        norm_first: whether it is in pre-norm.
-        dropout: after the embeddings and after each sublayer.
-        attention_dropout: of attention weights.
-        max_tokens: of a batch, both languages and padding included.
-        steps: of the training.
-        peak, warmup: of the rate.
-        schedule: how the rate falls: with 1 / √step, or in a straight line to 0 at the last step; then no more than a
-            quarter of the steps are warm-up.
-        weight_decay: of matrices.
-        smoothing: of the labels, over all tokens.
-        r_drop: the weight of the distance between two passes with different dropout (`r_drop_loss`); 0 makes one pass.
-        save_every: steps between those checkpoints, at the end, that are averaged.
-        averaged: how many of the last checkpoints make the final weights.
-        beams: of the search.
+        pieces: the number of subwords in the vocabulary.
+        d_model, heads, d_ff, layers: the model's sizes; encoder and decoder each have this many layers.
+        norm_first: whether to use pre-norm instead of post-norm.
+        dropout: the dropout after the embeddings and after each sublayer.
+        attention_dropout: the dropout of attention weights.
+        max_tokens: the most tokens in a batch, both languages and padding included.
+        steps: the number of training steps.
+        peak, warmup: the highest learning rate, and the steps up to it.
+        schedule: how the rate falls: with 1 / √step, or in a straight line to 0 at the last step; in the latter case,
+            warm-up takes at most a quarter of the steps.
+        weight_decay: the weight decay of matrices.
+        smoothing: the label smoothing, over all tokens.
+        r_drop: the weight of the distance between two passes with different dropout (`r_drop_loss`); 0 for one pass.
+        save_every: the steps between the checkpoints at the end that are averaged.
+        averaged: the number of last checkpoints whose mean is the final weights.
+        beams: the number of beams when translating.
     """
 
     pieces: int = 10_000
@@ -76,7 +76,7 @@ class TranslationRecipe:
     beams: int = 5
 
     def model(self, vocab_size: int) -> TransformerConfig:
-        """The model's sizes; one embedding serves both languages and the output."""
+        """Return the model's sizes; one embedding serves both languages and the output."""
         return TransformerConfig(
             vocab_size,
             vocab_size,
@@ -92,7 +92,7 @@ class TranslationRecipe:
         )
 
     def rate(self) -> Schedule:
-        """The learning rate of each step."""
+        """Return the learning rate of each step."""
         if self.schedule == "inverse_root":
             return inverse_root_schedule(self.peak, self.warmup)
         return linear_schedule(self.peak, max(1, min(self.warmup, self.steps // 4)), self.steps)
@@ -107,7 +107,7 @@ class TranslationRecipe:
 MULTI30K = TranslationRecipe(r_drop=1.0)
 """For 29,000 pairs, chosen by the BLEU of the validation part. In post-norm at a peak of 5e-3, as in Wu et al. (2021),
 "Good for Misconceived Reasons: An Empirical Revisiting on the Need for Visual Context in Multimodal Machine
-Translation", this library's model hardly learns: `benchmarks/README.md` has the curves."""
+Translation", this library's model hardly learns; `benchmarks/README.md` has the curves."""
 
 MULTI30K_SMALL = replace(
     MULTI30K,
@@ -122,7 +122,7 @@ MULTI30K_SMALL = replace(
     peak=6e-3,
     save_every=25,
 )
-"""The same for one core of a processor, which takes half an hour."""
+"""The same for one processor core, which takes half an hour."""
 
 SCENES = TranslationRecipe(
     pieces=1000,
@@ -140,17 +140,17 @@ SCENES = TranslationRecipe(
     weight_decay=0.0,
     averaged=5,
 )
-"""For the captions that come with the course (`course_lib.scenes`): a processor's twenty minutes."""
+"""For the captions that come with the course (`course_lib.scenes`): twenty minutes on a processor."""
 
 SHORT_SCENES = replace(SCENES, norm_first=True, steps=200, peak=6e-3, warmup=50, schedule="linear", save_every=10)
-"""The same in half a minute, chosen by the validation loss. After 200 steps `SCENES` has 2.01 nats; with a straight
-fall to 0 it is 1.78 in post-norm at a peak of 3e-3 and 2.03 at 5e-3, 1.61 in pre-norm at 4e-3, 1.52 at 6e-3 and 2.08
-at 1e-2. Of 200 sentences of the validation part it then translates 64 exactly, and `SCENES` none."""
+"""The same in half a minute; chosen by the validation loss. After 200 steps `SCENES` has 2.01 nats; with a straight
+fall to 0 it is 1.78 in post-norm at a peak of 3e-3 and 2.03 at 5e-3, 1.61 in pre-norm at 4e-3, 1.52 at 6e-3 and 2.08 at
+1e-2. Of 200 sentences of the validation part it then translates 64 exactly, and `SCENES` none."""
 
 EVERYDAY = replace(
     SCENES, pieces=2600, dropout=0.15, max_tokens=1400, steps=240, peak=5e-3, warmup=50, schedule="linear"
 )
-"""To go on from `SCENES` with everyday captions, on subwords of both: `benchmarks/README.md` has its curves."""
+"""To continue from `SCENES` with everyday captions, on subwords of both; `benchmarks/README.md` has the curves."""
 
 
 @dataclass(frozen=True)
@@ -158,8 +158,8 @@ class Translated:
     """The result of `learn_to_translate`.
 
     Attributes:
-        translator: with the mean of the last checkpoints' weights, in evaluation mode.
-        result: of the training.
+        translator: the translator with the mean of the last checkpoints' weights, in evaluation mode.
+        result: the result of the training.
     """
 
     translator: Translator
@@ -178,22 +178,22 @@ def learn_to_translate(
     until: int | None = None,
     progress: ProgressCallback | None = None,
 ) -> Translated:
-    """Follow a recipe, from pairs to a translator. Stopped, the same call goes on from its last checkpoint.
+    """Follow a recipe, from pairs to a translator. If it is stopped, the same call resumes at the last checkpoint.
 
     On a GPU every step is one CUDA graph (`training.cuda_graphs`), for which the batches have few shapes.
 
-    Under `torchrun` the processes share the work, the first one writes the files, and all return the same translator.
+    Under `torchrun` the processes share the work, the first writes the files, and all return the same translator.
 
     Args:
-        recipe: what to do.
+        recipe: the settings.
         training: pairs to learn from.
-        validation: pairs to measure the loss on, ten times in the course of the training.
-        folder: for the checkpoints and the vocabulary.
+        validation: pairs to measure the loss on, ten times during the training.
+        folder: where to save the checkpoints and the vocabulary.
         device: where to compute.
-        seed: of weights, order and dropout.
-        tokens: the pieces of both languages; by default as many as the recipe says are learned from the training pairs.
-        until: the step to stop at; None for the recipe's last. A call without it goes on from there.
-        progress: told about every step.
+        seed: the seed of weights, order and dropout.
+        tokens: the subwords of both languages; by default learned from the training pairs, as many as the recipe says.
+        until: the step to stop at; None for the recipe's last. A later call without it continues from there.
+        progress: called after every step.
 
     Raises:
         ValueError: there are no pairs, or one is longer than a batch.
@@ -223,7 +223,7 @@ def learn_to_translate(
         resume=True,
         progress=progress,
     )
-    world.wait()  # for the first process, which writes the last checkpoint
+    world.wait()  # until the first process has written the last checkpoint
     model.load_state_dict(average_weights(checkpoints.files()))
     return Translated(Translator(model.eval(), tokens, tokens), result)
 
@@ -233,15 +233,16 @@ class TextRecipe:
     """The settings of training a language model on the characters of a text.
 
     Attributes:
-        length: characters read at once.
-        d_model, heads, layers: of the model; its feed-forward networks are four times as wide.
-        dropout: after the embeddings and after each sublayer.
-        batch_size: windows in a batch.
-        steps: of the training.
-        peak, least, warmup: of the rate, which falls along a cosine.
-        weight_decay: of matrices.
+        length: the number of characters read at once.
+        d_model, heads, layers: the model's sizes; its feed-forward networks are four times as wide.
+        dropout: the dropout after the embeddings and after each sublayer.
+        batch_size: the number of windows in a batch.
+        steps: the number of training steps.
+        peak, least, warmup: the highest and the lowest learning rate, and the steps up to the highest; the rate falls
+            along a cosine.
+        weight_decay: the weight decay of matrices.
         betas: AdamW's.
-        validate_every: steps from one validation to the next; the best weights are kept.
+        validate_every: the steps from one validation to the next; the best weights are kept.
         held_out: the share of the text, at its end, to validate on.
     """
 
@@ -261,7 +262,7 @@ class TextRecipe:
     held_out: float = 0.1
 
     def model(self, vocab_size: int) -> GPTConfig:
-        """The model's sizes."""
+        """Return the model's sizes."""
         return GPTConfig(
             vocab_size,
             self.length,
@@ -287,9 +288,9 @@ class TrainedWriter:
     """The result of `learn_to_write`.
 
     Attributes:
-        model: with the weights of the smallest validation loss, in evaluation mode.
-        characters: that it knows.
-        result: of the training.
+        model: the model with the weights of the smallest validation loss, in evaluation mode.
+        characters: the characters that it knows.
+        result: the result of the training.
     """
 
     model: GPT
@@ -306,15 +307,15 @@ def learn_to_write(
     seed: int = 0,
     progress: ProgressCallback | None = None,
 ) -> TrainedWriter:
-    """Follow a recipe, from a text to a model that continues it. Stopped, the same call goes on where it was.
+    """Follow a recipe, from a text to a model that continues it. If it is stopped, the same call resumes.
 
     Args:
-        recipe: what to do.
-        text: to learn from; its end is held out.
-        folder: for the checkpoint.
+        recipe: the settings.
+        text: the text to learn from; its end is held out.
+        folder: where to save the checkpoint.
         device: where to compute.
-        seed: of weights, order and dropout.
-        progress: told about every step.
+        seed: the seed of weights, order and dropout.
+        progress: called after every step.
 
     Raises:
         ValueError: the text, or its end, is shorter than a window.

@@ -1,4 +1,4 @@
-"""Learning-rate schedules: up for a while, then down.
+"""Learning-rate schedules: they rise for a while, then fall.
 
 Vaswani et al. (2017), section 5.3; slide S4. Steps count from 1.
 """
@@ -15,7 +15,7 @@ Schedule = Callable[[int], float]
 
 
 def constant_schedule(rate: float) -> Schedule:
-    """The same rate at every step.
+    """Return the same rate at every step.
 
     Raises:
         ValueError: it is negative or not finite.
@@ -25,7 +25,7 @@ def constant_schedule(rate: float) -> Schedule:
 
 
 def paper_schedule(d_model: int, warmup: int = 4000, factor: float = 1.0) -> Schedule:
-    """The paper's: up in a straight line for `warmup` steps, then down with 1 / √step (section 5.3).
+    """Return the paper's schedule: linearly up for `warmup` steps, then down with 1 / √step (section 5.3).
 
     rate(step) = factor · d_model^-0.5 · min(step^-0.5, step · warmup^-1.5)
 
@@ -41,7 +41,7 @@ def paper_schedule(d_model: int, warmup: int = 4000, factor: float = 1.0) -> Sch
 
 
 def inverse_root_schedule(peak: float, warmup: int) -> Schedule:
-    """The paper's shape with another peak: rate(step) = peak · min(step / warmup, √(warmup / step)).
+    """Return the paper's shape with another peak: rate(step) = peak · min(step / warmup, √(warmup / step)).
 
     Raises:
         ValueError: `warmup` is below 1, or `peak` negative or not finite.
@@ -52,10 +52,10 @@ def inverse_root_schedule(peak: float, warmup: int) -> Schedule:
 
 
 def linear_schedule(peak: float, warmup: int, steps: int) -> Schedule:
-    """Up in a straight line to `peak` at step `warmup`, then down in a straight line to 0 after the last step.
+    """Return a schedule: linearly up to `peak` at step `warmup`, then linearly down to 0 after the last step.
 
-    For a training whose length is known: the small rates at the end are worth many steps at a larger one. After its
-    last step the rate stays 0.
+    For a training of known length: the small rates at the end are worth many steps at a larger one. After the last step
+    the rate stays 0.
 
     Raises:
         ValueError: `warmup` is below 1 or above `steps`, or `peak` negative or not finite.
@@ -66,11 +66,11 @@ def linear_schedule(peak: float, warmup: int, steps: int) -> Schedule:
 
 
 def cosine_schedule(peak: float, warmup: int, steps: int, least: float = 0.0) -> Schedule:
-    """Up in a straight line to `peak` at step `warmup`, then down along half a cosine to `least` at the last step.
+    """Return a schedule: linearly up to `peak` at step `warmup`, then along half a cosine to `least` at the last step.
 
     rate(step) = least + (peak - least) · (1 + cos(π · (step - warmup) / (steps - warmup))) / 2
 
-    Loshchilov and Hutter (2017), "SGDR", equation 5. After the last step it stays at `least`.
+    Loshchilov and Hutter (2017), "SGDR", equation 5. After the last step the rate stays at `least`.
 
     Raises:
         ValueError: `warmup` is below 1 or above `steps`, or a rate negative or not finite.

@@ -1,7 +1,7 @@
-"""A trained translator on other subwords, so that it can go on learning from texts with other words.
+"""Moves a trained translator to other subwords, so that it can learn on from texts with other words.
 
-Gee et al. (2022), "Fast Vocabulary Transfer for Language Model Compression", section 3: a subword that is new begins as
-the mean of the old ones that spell it.
+Gee et al. (2022), "Fast Vocabulary Transfer for Language Model Compression", section 3: a new subword starts as the
+mean of the old ones that spell it.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from course_lib.text.fast_subwords import SubwordVocabulary
 
 
 def transfer_vocabulary(translator: Translator, words: SubwordVocabulary) -> Translator:
-    """The same blocks on another vocabulary; what both vocabularies have keeps its vector.
+    """Return the same blocks on another vocabulary; subwords that are in both keep their vectors.
 
     Args:
-        translator: with one vocabulary of subwords, and one embedding, for both languages.
+        translator: a translator with one vocabulary of subwords, and one embedding, for both languages.
         words: the new vocabulary.
 
     Raises:
-        ValueError: the translator has more than one vocabulary, or embedding.
+        ValueError: the translator has more than one vocabulary or embedding.
     """
     old, model = translator.source, translator.model
     if old != translator.target or not (model.config.shared_embeddings and model.config.tied_output):
