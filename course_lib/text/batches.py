@@ -1,7 +1,7 @@
-"""Batches to learn from: examples as padded tensors of ids, like lengths together.
+"""Batches to learn from: examples as padded tensors of ids, with similar lengths together.
 
-What can be trained on says two things (`TrainingData`): how one pass through it is cut into batches, and what a batch
-holds. Between them is only a list of numbers, so that the order of a training can be saved, resumed and shared out.
+Training data (`TrainingData`) does two things: it cuts a pass into batches, as lists of numbers, and makes a batch from
+such a list. So the order of a training can be saved, resumed and split among processes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class AnyBatch(Protocol):
         """The number of tokens in the batch, without padding."""
 
     def to(self, device: torch.device | str) -> AnyBatch:
-        """The same batch on another device."""
+        """Return the same batch on another device."""
 
 
 B_co = TypeVar("B_co", bound=AnyBatch, covariant=True)
@@ -43,17 +43,17 @@ class TrainingData(Protocol[B_co]):
     """Examples that can be cut into batches."""
 
     def plan(self, generator: Generator) -> list[list[int]]:
-        """One pass: the examples of each batch, by number, in an order that the generator decides."""
+        """Plan one pass: the numbers of each batch's examples, in an order that the generator decides."""
 
     def batch(self, indices: Sequence[int]) -> B_co:
-        """The batch of these examples."""
+        """Return the batch of these examples."""
 
 
 class TensorBatch:
-    """What is common to batches that are dataclasses of tensors."""
+    """Base class of batches that are dataclasses of tensors."""
 
     def to(self, device: torch.device | str) -> Self:
-        """The same batch on another device."""
+        """Return the same batch on another device."""
         return type(self)(*(tensor.to(device, non_blocking=True) for tensor in vars(self).values()))
 
 
@@ -62,7 +62,7 @@ class TensorBatch:
 
 @dataclass(frozen=True)
 class TranslationBatch(TensorBatch):
-    """Sequences of ids, padded to the longest of their side.
+    """Sequences of ids, padded to the longest on their side.
 
     Attributes:
         source: the sentences to translate.
@@ -86,14 +86,14 @@ class TranslationBatch(TensorBatch):
 
 
 TranslationExample = tuple[Int[Tensor, " _"], Int[Tensor, " _"]]
-"""The ids of a source and of its target, from <s> to <e>; of any lengths."""
+"""The ids of a source and of its target, the latter from <s> to <e>; of any lengths."""
 
 
 def examples(pairs: Sequence[SentencePair], source: Vocabulary, target: Vocabulary) -> list[TranslationExample]:
-    """Pairs as ids, with <s> and <e> around each translation.
+    """Encode pairs as ids, with <s> and <e> around each translation.
 
     Raises:
-        ValueError: a source has no words, so that there is nothing to attend to.
+        ValueError: a source has no words, so there is nothing to attend to.
     """
     sources, targets = (source.encode(pair.source) for pair in pairs), (target.encode(pair.target) for pair in pairs)
     return framed(pairs, sources, targets)
@@ -102,7 +102,7 @@ def examples(pairs: Sequence[SentencePair], source: Vocabulary, target: Vocabula
 def framed(
     pairs: Sequence[SentencePair], sources: Iterable[Sequence[int]], targets: Iterable[Sequence[int]]
 ) -> list[TranslationExample]:
-    """The ids of these pairs as tensors, with <s> and <e> around each translation.
+    """Return the ids of these pairs as tensors, with <s> and <e> around each translation.
 
     Raises:
         ValueError: a source has no words.
@@ -116,7 +116,7 @@ def framed(
 
 
 def pad(sequences: Sequence[Int[Tensor, " _"]]) -> Int[Tensor, "batch longest"]:
-    """Sequences one below the other, padded with <pad> to the longest.
+    """Stack sequences, padded with <pad> to the longest.
 
     Raises:
         ValueError: there are none.
@@ -127,25 +127,25 @@ def pad(sequences: Sequence[Int[Tensor, " _"]]) -> Int[Tensor, "batch longest"]:
 
 
 def collate(batch: Sequence[TranslationExample]) -> TranslationBatch:
-    """A batch of these examples."""
+    """Return a batch of these examples."""
     return TranslationBatch(pad([source for source, _ in batch]), pad([target for _, target in batch]))
 
 
-# --- Like lengths together -------------------------------------------------------------------------------------
+# --- Similar lengths together ----------------------------------------------------------------------------------
 
 POOL = 50
-"""About how many batches are sorted by length together."""
+"""The approximate number of batches that are sorted by length together."""
 
 
 @dataclass(frozen=True)
 class LengthBuckets(Generic[E, B]):
-    """Examples in batches of about as many tokens each, with examples of like lengths together.
+    """Examples in batches of about equally many tokens, with examples of similar lengths together.
 
-    In every pass the examples are shuffled, sorted by length within pools of about `POOL` batches, and cut: little
-    padding, and still different batches in every pass, each example once.
+    In every pass the examples are shuffled, sorted by length within pools of about `POOL` batches, and cut. This leaves
+    little padding, and still gives different batches in every pass, with each example once.
 
     Attributes:
-        examples: what to learn from.
+        examples: the examples to learn from.
         lengths: an example's length on each of its sides, such as source and target.
         max_tokens: the most tokens in a batch, all sides together and padding included.
         collate: makes a batch of examples.
@@ -167,7 +167,7 @@ class LengthBuckets(Generic[E, B]):
             )
 
     def plan(self, generator: Generator) -> list[list[int]]:
-        """One pass, in an order that the generator decides."""
+        """Plan one pass, in an order that the generator decides."""
         lengths = [self.lengths(example) for example in self.examples]
         order = torch.randperm(len(lengths), generator=generator).tolist()
         mean = sum(map(sum, lengths)) / len(lengths)
@@ -178,11 +178,11 @@ class LengthBuckets(Generic[E, B]):
         return [groups[i] for i in torch.randperm(len(groups), generator=generator).tolist()]
 
     def batch(self, indices: Sequence[int]) -> B:
-        """The batch of these examples."""
+        """Return the batch of these examples."""
         return self.collate([self.examples[i] for i in indices])
 
     def _cut(self, order: Sequence[int], lengths: Sequence[tuple[int, ...]]) -> list[list[int]]:
-        """Neighbors together, as many as fit."""
+        """Put neighbors together, as many as fit in a batch."""
         groups: list[list[int]] = []
         longest: tuple[int, ...] = ()
         for i in order:
@@ -198,7 +198,7 @@ class LengthBuckets(Generic[E, B]):
 def translation_data(
     pairs: Sequence[SentencePair], source: Vocabulary, target: Vocabulary, max_tokens: int
 ) -> LengthBuckets[TranslationExample, TranslationBatch]:
-    """Pairs to learn to translate, in batches of at most this many tokens (both languages, padding included).
+    """Return data for translation, in batches of at most this many tokens (both languages, padding included).
 
     Raises:
         ValueError: there are no pairs, a source has no words, or a pair is longer than a batch.
@@ -236,13 +236,13 @@ class TextBatch(TensorBatch):
 
 @dataclass(frozen=True)
 class Windows:
-    """A long text, cut into windows: at other positions in each pass, and every token to be predicted at most once.
+    """A long text, cut into windows at other positions in each pass; every token is predicted at most once.
 
     Attributes:
-        ids: the text, [text], in whole numbers of any width. One that is too long for memory stays in its file:
+        ids: the text, [text], in whole numbers of any width. A text too long for memory can stay in its file:
             torch.from_numpy(np.memmap(path, np.uint16, "c")).
-        length: how many tokens the model reads at once; a window has one more, the last to be predicted.
-        batch_size: windows in a batch.
+        length: the number of tokens that the model reads at once; a window has one more, the last to be predicted.
+        batch_size: the number of windows in a batch.
     """
 
     ids: Integer[Tensor, " text"]
@@ -266,7 +266,7 @@ class Windows:
             )
 
     def plan(self, generator: Generator) -> list[list[int]]:
-        """Return the start of each window of a batch; the first begins anywhere within the first `length` tokens."""
+        """Plan the starts of each batch's windows; the first begins anywhere within the first `length` tokens."""
         spare = min(self.length, len(self.ids) - self.length)
         offset = int(torch.randint(spare, (), generator=generator))
         starts = torch.arange(offset, len(self.ids) - self.length, self.length)
@@ -274,7 +274,7 @@ class Windows:
         return [group.tolist() for group in starts[order].split(self.batch_size)]
 
     def batch(self, indices: Sequence[int]) -> TextBatch:
-        """The windows that begin there.
+        """Return the windows that begin at these positions.
 
         Raises:
             ValueError: there are none.

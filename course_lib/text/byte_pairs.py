@@ -1,17 +1,16 @@
-"""Byte-level byte-pair encoding, as GPT-2 does it: the units are bytes, so no text has anything unknown in it.
+"""Byte-level byte-pair encoding, as in GPT-2: the units are bytes, so nothing in a text is unknown.
 
 Radford et al. (2019), "Language Models are Unsupervised Multitask Learners", section 2.2. A text is first cut into
 words, each with the space before it, by GPT-2's pattern or by GPT-4's; no piece crosses from one word to the next.
 
-This is the algorithm to read, in plain Python; `course_lib.text.fast_subwords` is the one to work with. It differs
-from `course_lib.text.subwords` in its units, and in that it counts all pairs only once: merging one changes only the
-words that hold it, so only their pairs are counted anew. Every choice is fixed as in the `tokenizers` library, ties
-included:
+This module is for reading, in plain Python; `course_lib.text.fast_subwords` is for real work. It differs from
+`course_lib.text.subwords` in its units, and it counts all pairs only once: merging a pair changes only the words that
+contain it, so only their pairs are recounted. Every choice is fixed as in the `tokenizers` library, ties included:
 
 - the ids: the 256 bytes in GPT-2's order, which begins with the printable ones, then the merged pieces in the order in
   which they were learned, then the special tokens;
-- of several most frequent pairs, the one whose left piece has the smallest id; of those, the one whose right piece has
-  (or, with `ties="largest"`, the pair whose pieces are the largest as bytes).
+- among equally frequent pairs, the smallest id of the left piece wins, then the smallest id of the right piece (or,
+  with `ties="largest"`, the pair whose pieces are largest as bytes).
 """
 
 from __future__ import annotations
@@ -39,10 +38,10 @@ GPT2_END = "<|endoftext|>"
 ENDINGS = ("'s", "'t", "'re", "'ve", "'m", "'ll", "'d")
 
 Pattern = Literal["gpt2", "gpt4"]
-"""Whose words they are: GPT-2's, or GPT-4's."""
+"""Whose pattern splits a text into words: GPT-2's, or GPT-4's."""
 
 Ties = Literal["smallest", "largest"]
-"""Which of several most frequent pairs is merged: that with the smallest ids, or that with the largest bytes."""
+"""Which of equally frequent pairs is merged: the one with the smallest ids, or with the largest bytes."""
 
 PATTERNS: dict[Pattern, str] = {
     "gpt2": "|".join(ENDINGS) + r"| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
@@ -51,8 +50,9 @@ PATTERNS: dict[Pattern, str] = {
 }
 """A word: an English ending, letters, digits or other characters, with a space before them, or spaces.
 
-Of several spaces, the last goes to the word that follows them. GPT-4's (and Llama 3's) finds endings in capitals, too,
-gives letters any one character before them, has at most three digits in a word, and ends a word at a line's end.
+Of several spaces, the last goes to the word that follows them. GPT-4's pattern (also Llama 3's) finds endings in
+capitals, too, puts any single character before letters into their word, allows at most three digits in a word, and ends
+a word at the end of a line.
 """
 
 # Python's own `re` knows no \p{L}.
@@ -65,15 +65,15 @@ Merge = tuple[bytes, bytes]
 
 
 def split_words(text: str, pattern: Pattern = "gpt2") -> list[str]:
-    """A text's words, as its pattern says. Nothing is lost: joined, they are the text."""
+    """Split a text into words by a pattern. Nothing is lost: joined, the words are the text."""
     return [word for word, _ in _WORDS[pattern].pre_tokenize_str(text)]
 
 
 def settled_words(text: str, pattern: Pattern = "gpt2") -> tuple[list[str], str]:
-    """The words at the beginning of a text that stay as they are however it goes on, and the rest of it.
+    """Return the words at a text's beginning that no continuation can change, and the rest of the text.
 
-    That is its last word, which may grow, if it is no ending; the apostrophe before it, where 'l may become 'll; and
-    all words with one of the spaces that it ends with, which a line's end may join.
+    The rest is the last word, which may grow unless it is an ending; the apostrophe before it, since 'l may become 'll;
+    and all words with one of the text's final spaces, which the end of a line may join.
     """
     words = split_words(text, pattern)
     if not words or words[-1] in ENDINGS:
@@ -86,9 +86,7 @@ def settled_words(text: str, pattern: Pattern = "gpt2") -> tuple[list[str], str]
 
 
 def stream_words(parts: Iterable[Part], pattern: Pattern) -> Iterator[list[str] | int]:
-    """The words of a text that comes in parts, as soon as they are certain, with the ids of special tokens between
-    them.
-    """
+    """Yield a text's words as its parts come in, once they are certain, with the ids of special tokens between."""
     rest = ""
     for part in parts:
         if isinstance(part, int):
@@ -102,7 +100,7 @@ def stream_words(parts: Iterable[Part], pattern: Pattern) -> Iterator[list[str] 
 
 
 def merge_ids(ids: Sequence[int], pair: Pair, merged: int) -> list[int]:
-    """The ids with every occurrence of the pair replaced by one id, from left to right."""
+    """Return the ids with every occurrence of the pair replaced by one id, from left to right."""
     result: list[int] = []
     i = 0
     while i < len(ids):
@@ -121,12 +119,12 @@ class PairCounts:
     Attributes:
         words: each word's pieces, as ids.
         times: how often each word occurs.
-        counts: how often each pair does.
-        holders: for each pair, the indices of the words that hold it, or have held it.
+        counts: how often each pair occurs.
+        holders: for each pair, the indices of the words that contain it, or once did.
     """
 
     def __init__(self, words: Mapping[Sequence[int], int], order: Callable[[Pair], Any] = tuple) -> None:
-        """Counted once; of equally frequent pairs, the first in this order is merged."""
+        """Count all pairs; of equally frequent ones, the first in this order is merged."""
         self._order = order
         self.words = [list(word) for word in words]
         self.times = list(words.values())
@@ -140,9 +138,9 @@ class PairCounts:
         heapify(self._queue)
 
     def most_frequent(self) -> Pair | None:
-        """The pair to merge next: the most frequent; of equals, the first in their order; None if there is none.
+        """Return the next pair to merge: the most frequent; of equals, the first in their order; None if there is none.
 
-        Every new count of a pair is put into the queue; older entries are skipped.
+        Every new count of a pair goes into the queue; outdated entries are skipped.
         """
         while self._queue:
             count, _, pair = heappop(self._queue)
@@ -151,7 +149,7 @@ class PairCounts:
         return None
 
     def merge(self, pair: Pair, merged: int) -> None:
-        """Replace the pair by one id in all words, and recount the pairs of these words."""
+        """Replace the pair by one id wherever it occurs, and recount the pairs of these words."""
         changes: Counter[Pair] = Counter()
         for index in self.holders.pop(pair):
             before = self.words[index]
@@ -169,19 +167,19 @@ class PairCounts:
 
 
 class _Reversed(Merge):
-    """A pair of pieces; the larger comes first."""
+    """A pair of pieces that sorts in reverse: the larger comes first."""
 
     def __lt__(self, other: Any) -> bool:
         return tuple.__gt__(self, other)
 
 
 def learn_byte_merges(words: Mapping[bytes, int], merges: int, ties: Ties = "smallest") -> list[Merge]:
-    """The pairs to merge, in order; fewer where none is left.
+    """Learn the pairs to merge, in order; fewer if no pairs are left.
 
     Args:
-        words: each word's bytes, and how often it occurs.
-        merges: how many pairs at most.
-        ties: which of several most frequent pairs comes first.
+        words: the bytes of each word, and how often it occurs.
+        merges: the most pairs to learn.
+        ties: which of equally frequent pairs comes first.
 
     Raises:
         ValueError: there is no such rule for ties.
@@ -206,12 +204,12 @@ def learn_byte_merges(words: Mapping[bytes, int], merges: int, ties: Ties = "sma
 
 @dataclass(frozen=True)
 class ByteLevelVocabulary:
-    """A learned byte-level vocabulary: pairs of pieces in the order of their merges; and the special tokens.
+    """A learned byte-level vocabulary: pairs of pieces in the order of their merges, and special tokens.
 
     Attributes:
         merges: the pairs.
         special: the special tokens; their ids are the last ones.
-        pattern: how a text is split into words; the files do not say it.
+        pattern: how a text is split into words; not stored in the files.
     """
 
     merges: tuple[Merge, ...]
@@ -237,14 +235,14 @@ class ByteLevelVocabulary:
         pattern: Pattern = "gpt2",
         ties: Ties = "smallest",
     ) -> ByteLevelVocabulary:
-        """Learn this many pairs from texts; fewer if every word is a single piece before.
+        """Learn this many pairs from texts; fewer if every word becomes a single piece first.
 
-        Where a text spells a special token, it ends, and another begins: nothing is learned from the token.
+        Where a text spells a special token, it is split in two: nothing is learned from the token.
 
         Raises:
-            TypeError: one string instead of texts, or of special tokens.
+            TypeError: given one string instead of several texts or special tokens.
             ValueError: the texts have no words, one is not valid Unicode, `merges` is negative, there is no such
-                pattern or rule for ties, or a special token is empty, repeated, or written as a piece is.
+                pattern or rule for ties, or a special token is empty, repeated, or spelled like a piece.
         """
         check_one_of(Pattern, pattern=pattern)
         check_texts(special)
@@ -260,11 +258,11 @@ class ByteLevelVocabulary:
 
     @classmethod
     def load(cls, vocabulary: Path | str, merges: Path | str, *, pattern: Pattern = "gpt2") -> ByteLevelVocabulary:
-        """Load what `save` has written, or GPT-2's own `vocab.json` and `merges.txt`.
+        """Load what `save` wrote, or GPT-2's own `vocab.json` and `merges.txt`.
 
         Raises:
             ValueError: the files are not such a vocabulary, or do not belong together.
-            OSError: one cannot be read.
+            OSError: a file cannot be read.
         """
         ids, pairs = read_gpt2_ids(Path(vocabulary)), read_gpt2_pairs(Path(merges))
         try:
@@ -278,7 +276,7 @@ class ByteLevelVocabulary:
         return cls(learned, tuple(special), pattern)
 
     def save(self, vocabulary: Path | str, merges: Path | str) -> None:
-        """Write the two files that GPT-2 has, usually named `vocab.json` and `merges.txt`."""
+        """Write the same two files as GPT-2 has, usually named `vocab.json` and `merges.txt`."""
         names = [*map(written, self.pieces), *self.special]
         ids = {name: i for i, name in enumerate(names)}
         lines = ["#version: 0.2", *(f"{written(left)} {written(right)}" for left, right in self.merges)]
@@ -290,7 +288,7 @@ class ByteLevelVocabulary:
 
     @cached_property
     def pieces(self) -> tuple[bytes, ...]:
-        """The bytes and the merged pieces; a piece's id is its index."""
+        """The bytes, then the merged pieces; a piece's id is its index."""
         return tuple(dict.fromkeys([*(bytes([byte]) for byte in BYTES), *(a + b for a, b in self.merges)]))
 
     @cached_property
@@ -305,11 +303,11 @@ class ByteLevelVocabulary:
 
     @cached_property
     def ranks(self) -> dict[Pair, int]:
-        """When each pair of ids was learned: the smaller, the earlier."""
+        """When each pair of ids was learned: a smaller rank is earlier."""
         return {(self.ids[left], self.ids[right]): rank for rank, (left, right) in enumerate(self.merges)}
 
     def cut(self, word: str) -> list[int]:
-        """The ids of a word's pieces: its bytes, merged pair by pair, always the one that was learned first."""
+        """Return the ids of a word's pieces: its bytes, merged pair by pair in the order of learning."""
         ids = [self.ids[bytes([byte])] for byte in word.encode()]
         while known := [pair for pair in pairwise(ids) if pair in self.ranks]:
             pair = min(known, key=self.ranks.__getitem__)
@@ -317,12 +315,13 @@ class ByteLevelVocabulary:
         return ids
 
     def encode(self, text: str, *, allowed_special: Choice = (), disallowed_special: Choice = "all") -> list[int]:
-        """The ids of a text's pieces.
+        """Return the ids of a text's pieces.
 
         Args:
             text: any text.
-            allowed_special: the special tokens that become one id where the text spells them; "all" of them.
-            disallowed_special: those that it must not spell; "all" that are not allowed. The others are plain text.
+            allowed_special: the special tokens that become one id where the text spells them, or "all".
+            disallowed_special: those that the text must not spell; "all" for all that are not allowed. Others are plain
+                text.
 
         Raises:
             ValueError: the text is not valid Unicode, or spells a special token that is refused.
@@ -333,17 +332,18 @@ class ByteLevelVocabulary:
     def encode_stream(
         self, texts: Iterable[str], *, allowed_special: Choice = (), disallowed_special: Choice = "all"
     ) -> Iterator[int]:
-        """The ids of one text that comes in chunks, such as an open file, cut anywhere: those of the chunks joined.
+        """Return the ids of one text that comes in chunks, such as an open file; chunks may be cut anywhere.
 
-        Only the last word of a chunk, and what may begin a special token, waits for the next one; nothing else is kept.
+        The ids are those of the joined text. Only a chunk's last word, and a possible beginning of a special token,
+        waits for the next chunk; nothing else is kept.
 
         Args:
             texts: the chunks.
-            allowed_special, disallowed_special: as for `encode`. A token that is refused is an error where it is met;
-                the ids before it are out by then.
+            allowed_special, disallowed_special: as for `encode`. A refused token raises an error where it occurs, after
+                the ids before it.
 
         Raises:
-            TypeError: one string instead of chunks, or a chunk is not a string.
+            TypeError: given one string instead of chunks, or a chunk is not a string.
             ValueError: a chunk is not valid Unicode, or the text spells a special token that is refused.
         """
         check_texts(texts)
@@ -362,9 +362,9 @@ class ByteLevelVocabulary:
         return [i for word in split_words(text, self.pattern) for i in self.cut(word)]
 
     def decode(self, ids: Sequence[int], *, stop: bool = True) -> str:
-        """The text up to the first <|endoftext|> after it began; with `stop=False`, all of it.
+        """Return the text up to the first <|endoftext|> after its beginning; with `stop=False`, all of it.
 
-        Bytes that are not UTF-8, as of half a character, become �.
+        Bytes that are not UTF-8, such as half a character, become �.
 
         Raises:
             ValueError: there is no piece with one of these ids.
@@ -377,10 +377,10 @@ class ByteLevelVocabulary:
 
 
 def check_special(special: Sequence[str], pieces: Collection[str]) -> None:
-    """Refuse special tokens that are empty, repeated, or written as one of the other pieces is.
+    """Refuse special tokens that are empty, repeated, or spelled like another piece.
 
     Raises:
-        ValueError: it says which.
+        ValueError: the message says which.
     """
     if "" in special or len(set(special)) != len(special):
         raise ValueError("a vocabulary lists each special token once, and none of them is empty")

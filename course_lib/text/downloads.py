@@ -1,8 +1,8 @@
-"""Published data sets, each file by an address that cannot change its content, and by its SHA-256.
+"""Published data sets: each file has an address whose content cannot change, and a SHA-256.
 
-A file is fetched once, into a cache folder: `KATZE_CACHE`, or where this system keeps caches. Where there is no
-internet, `KATZE_DATA` names a folder with copies. Either way a file is used only if its checksum is right. What only
-fetching needs (a bar, pooch, where caches are) is imported there: a copy is read with Python alone.
+A file is fetched once, into a cache folder: `KATZE_CACHE`, or the system's usual place. Without internet, `KATZE_DATA`
+can name a folder with copies. Either way a file is used only if its checksum is right. What only fetching needs (a bar,
+pooch, the cache's place) is imported there: reading a copy takes Python alone.
 
 - Multi30k: 31,014 captions of photographs, English with their German translations. Elliott et al. (2016), "Multi30K:
   Multilingual English-German Image Descriptions".
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _CHUNK = 1 << 16
-"""How many bytes are read at once."""
+"""The number of bytes read at once."""
 
 
 class DownloadError(RuntimeError):
-    """A file cannot be obtained, or is not what it should be."""
+    """A file cannot be obtained, or has the wrong content."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,10 @@ class PublishedFile:
     """One file of a data set.
 
     Attributes:
-        name: where it is in the cache, or in a folder of copies: "set/file".
-        address: where it is fetched from.
+        name: its path in the cache, or in a folder of copies: "set/file".
+        address: the URL to fetch it from.
         size: in bytes.
-        sha256: of its content.
+        sha256: the checksum of its content.
     """
 
     name: str
@@ -75,15 +75,15 @@ FILES = tuple(
         "86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2dc565ed",
     ),
 )
-"""Every file that can be fetched."""
+"""All files that can be fetched."""
 
 
 Part = Literal["train", "val", "test_2016_flickr"]
-"""Of Multi30k."""
+"""A part of Multi30k."""
 
 
 def multi30k(part: Part) -> list[SentencePair]:
-    """One part of Multi30k: 29,000 pairs to train on, 1,014 to validate, 1,000 to test; fetched on first use.
+    """Return a part of Multi30k (29,000 pairs to train on, 1,014 to validate, 1,000 to test), fetched on first use.
 
     Raises:
         ValueError: there is no such part.
@@ -95,7 +95,7 @@ def multi30k(part: Part) -> list[SentencePair]:
 
 
 def tiny_shakespeare() -> str:
-    """The whole text, fetched on first use.
+    """Return the whole text, fetched on first use.
 
     Raises:
         DownloadError: it cannot be obtained.
@@ -104,17 +104,17 @@ def tiny_shakespeare() -> str:
 
 
 def fetch(file: PublishedFile, console: Console | None = None) -> Path:
-    """The path of a file whose content is right: from `KATZE_DATA`, the cache, or its address, in this order.
+    """Return the path of a verified file: from `KATZE_DATA`, the cache, or its address, in this order.
 
-    Where `KATZE_OFFLINE` is set, nothing is fetched.
+    If `KATZE_OFFLINE` is set, nothing is fetched.
 
     Args:
-        file: which.
-        console: where a bar shows the progress; nothing is shown if it is neither a terminal nor a notebook's.
+        file: the file to get.
+        console: where to show a progress bar; nothing is shown if it is neither a terminal nor a notebook.
 
     Raises:
-        DownloadError: the copy in `KATZE_DATA` is another file, or the address cannot be reached, or what it gives
-            is another file.
+        DownloadError: the copy in `KATZE_DATA` has the wrong content, the address cannot be reached, or its file has
+            the wrong content.
     """
     copies = os.environ.get("KATZE_DATA")
     if copies and (copy := Path(copies) / file.name).is_file():
@@ -122,7 +122,7 @@ def fetch(file: PublishedFile, console: Console | None = None) -> Path:
         return copy
     try:
         return _retrieve(file, cache_folder() / file.name, console)
-    except ValueError as error:  # what pooch says about a wrong checksum
+    except ValueError as error:  # pooch raises it for a wrong checksum
         raise DownloadError(f"{file.address} does not give the expected file, so it is not used ({error})") from error
     except OSError as error:
         where = (
@@ -148,10 +148,10 @@ def _check(copy: Path, file: PublishedFile) -> None:
 
 
 def _retrieve(file: PublishedFile, cached: Path, console: Console | None) -> Path:
-    """The file in the cache, fetched if it is missing or has another checksum."""
+    """Return the file in the cache, fetching it if it is missing or has the wrong checksum."""
     with needed_for("fetching a data set", package="pooch"):
         import pooch
-    pooch.get_logger().setLevel("WARNING")  # the bar says what is fetched
+    pooch.get_logger().setLevel("WARNING")  # the bar shows what is fetched
 
     def download(address: str, path: str, asking: object) -> None:
         if os.environ.get("KATZE_OFFLINE"):
@@ -164,7 +164,7 @@ def _retrieve(file: PublishedFile, cached: Path, console: Console | None) -> Pat
 
 @contextmanager
 def _bar(file: PublishedFile, console: Console | None) -> Iterator[Callable[[int], None]]:
-    """A bar on the console, if that is a page or a terminal; what it gives is told how many bytes are there."""
+    """Show a bar on the console, if that is a notebook or a terminal; yield a function that sets its bytes."""
     from rich.console import Console
     from rich.filesize import decimal
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
@@ -183,11 +183,11 @@ def _bar(file: PublishedFile, console: Console | None) -> Iterator[Callable[[int
 
 @dataclass
 class _Bar:
-    """A bar as pooch moves one.
+    """A bar with the methods that pooch calls.
 
     Attributes:
-        moved: told how many bytes are there.
-        total: of the file, as its server says; pooch sets it.
+        moved: called with the number of bytes so far.
+        total: the file's size according to its server; set by pooch.
     """
 
     moved: Callable[[int], None]
@@ -203,9 +203,9 @@ class _Bar:
         self.moved(0)
 
     def close(self) -> None:
-        """Nothing: the bar ends with its block."""
+        """Do nothing: the bar ends with its block."""
 
 
 def _cause(error: BaseException) -> BaseException:
-    """The error at the bottom of the chain, which says the most."""
+    """Return the error at the bottom of the chain, which tells the most."""
     return error if error.__context__ is None else _cause(error.__context__)

@@ -1,8 +1,8 @@
 """Subwords for real work, with the `tokenizers` library: byte-pair encoding, WordPiece, and published vocabularies.
 
-`course_lib.text.subwords` and `course_lib.text.byte_pairs` show how it is done. `SubwordVocabulary.train_bpe` learns
-the same pieces as the former, `SubwordVocabulary.train_byte_bpe` those of the latter, with the same ids, in a small
-fraction of the time. GPT-2's and BERT's vocabularies are read from the files that were published with them.
+`course_lib.text.subwords` and `course_lib.text.byte_pairs` show how they work. `SubwordVocabulary.train_bpe` learns the
+same pieces as the former, `SubwordVocabulary.train_byte_bpe` the same as the latter, with the same ids, in a small
+fraction of the time. GPT-2's and BERT's vocabularies are read from their published files.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ from course_lib.text.tokenization import (
 
 BERT_SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 _ENDS = (END, GPT2_END, "</s>", "<|end_of_text|>", "<|eot_id|>", "<|im_end|>")
-"""What ends a text: ours, GPT-2's, RoBERTa's and Marian's, Llama 3's, Qwen's."""
+"""The tokens that end a text: ours, GPT-2's, RoBERTa's and Marian's, Llama 3's, Qwen's."""
 
 _HIDDEN = (PADDING, START, "[PAD]", "[CLS]", "[SEP]", "<|begin_of_text|>")
-"""What stands around a text, and is no part of it."""
+"""The tokens around a text that are not part of it."""
 
 _SPACES = Regex(r"[\s\x1c-\x1f]+")
-"""What Python's `str.split` splits at."""
+"""The characters at which Python's `str.split` splits."""
 
 
 @dataclass(frozen=True)
@@ -54,31 +54,31 @@ class SubwordVocabulary:
     """A trained or published vocabulary.
 
     Attributes:
-        tokenizer: the library's object, for whatever this class does not offer.
+        tokenizer: the library's object, for anything that this class does not offer.
     """
 
     tokenizer: Tokenizer
 
     def __post_init__(self) -> None:
-        # A text that spells "<s>" or "[MASK]" is a text: `encode` alone knows which special tokens may come of one.
+        # A text that spells "<s>" or "[MASK]" is plain text: only `encode` decides which special tokens it may contain.
         self.tokenizer.encode_special_tokens = True
-        # A published file may say how its model's batches are filled up and cut; a text's ids are all of it, alone.
+        # A published file may prescribe padding and truncation for its model; `encode` does neither.
         self.tokenizer.no_padding()
         self.tokenizer.no_truncation()
 
     @classmethod
     def train_bpe(cls, texts: Iterable[str], size: int, *, split_punctuation: bool = False) -> SubwordVocabulary:
-        """Byte-pair encoding, learned from texts; the special tokens are `SPECIAL`.
+        """Learn byte-pair encoding from texts; the special tokens are `SPECIAL`.
 
         Args:
-            texts: what to learn from.
-            size: how many pieces, the special ones and the characters included. There are fewer if every word
-                is a single piece before, and more if the characters alone are.
-            split_punctuation: whether a punctuation mark is a word of its own, so that *dog* and *dog.* share their
-                piece. Decoding brings it back to its place.
+            texts: the texts to learn from.
+            size: the number of pieces, including special ones and characters. There are fewer if every word becomes a
+                single piece first, and more if there are more characters alone.
+            split_punctuation: whether a punctuation mark is a separate word, so that *dog* and *dog.* share a piece.
+                Decoding puts it back in its place.
 
         Raises:
-            TypeError: one string instead of texts.
+            TypeError: given one string instead of several texts.
             ValueError: the texts have no words, one is not valid Unicode, or `size` is below 1.
         """
         check_at_least(1, size=size)
@@ -99,22 +99,22 @@ class SubwordVocabulary:
     def train_byte_bpe(
         cls, texts: Iterable[str], size: int, *, special: Sequence[str] = (GPT2_END,), pattern: Pattern = "gpt2"
     ) -> SubwordVocabulary:
-        """Byte-level byte-pair encoding, as GPT-2's, learned from texts: no text has anything unknown in it.
+        """Learn byte-level byte-pair encoding, as in GPT-2, from texts: nothing in a text is unknown.
 
         The pieces and ids are those of `course_lib.text.byte_pairs`: the bytes, the joined pieces, the special tokens.
-        Here, too, nothing is learned from a special token that a text spells, nor across it.
+        Here, too, nothing is learned from or across a special token that a text spells.
 
         Args:
-            texts: what to learn from.
-            size: how many pieces, the 256 bytes and the special tokens included. There are fewer if every word is a
-                single piece before, and more if these alone are.
+            texts: the texts to learn from.
+            size: the number of pieces, including the 256 bytes and the special tokens. There are fewer if every word
+                becomes a single piece first, and more if there are more bytes and special tokens alone.
             special: the special tokens.
-            pattern: how a text is split into words: as GPT-2 does it, or as GPT-4.
+            pattern: how a text is split into words: as in GPT-2 or in GPT-4.
 
         Raises:
-            TypeError: one string instead of texts, or of special tokens.
+            TypeError: given one string instead of several texts or special tokens.
             ValueError: the texts have no words, one is not valid Unicode, `size` is below 1, or a special token is
-                empty, repeated, or written as a piece is.
+                empty, repeated, or spelled like a piece.
         """
         check_at_least(1, size=size)
         check_texts(special)
@@ -133,25 +133,25 @@ class SubwordVocabulary:
 
     @classmethod
     def train_wordpiece(cls, texts: Iterable[str], size: int, *, lowercase: bool = True) -> SubwordVocabulary:
-        """WordPiece, as BERT cuts words, learned from texts; the special tokens are `BERT_SPECIAL`.
+        """Learn WordPiece, as BERT cuts words, from texts; the special tokens are `BERT_SPECIAL`.
 
-        A piece that does not begin a word begins with ##. Schuster and Nakajima (2012); Devlin et al. (2019),
-        section 3. (The library learns the pieces by pair counts, which Google's own training does not do.)
+        A piece that does not begin a word begins with ##. Schuster and Nakajima (2012); Devlin et al. (2019), section
+        3. (The library learns the pieces by pair counts, unlike Google's own training.)
 
         Args:
-            texts: what to learn from.
-            size: how many pieces, the special ones and the characters included.
-            lowercase: whether to write everything in lower case and without accents.
+            texts: the texts to learn from.
+            size: the number of pieces, including special ones and characters.
+            lowercase: whether to convert everything to lower case, without accents.
 
         Raises:
-            TypeError: one string instead of texts.
+            TypeError: given one string instead of several texts.
             ValueError: the texts have no words, one is not valid Unicode, or `size` is below 1.
         """
         check_at_least(1, size=size)
         sentences = list(_with_words(texts))
         tokenizer = _bert_tokenizer(None, lowercase)
-        # The library meets the pieces of one character in an order that changes from run to run, and breaks ties
-        # by it. Named here as if they were special, they have fixed positions.
+        # The library collects single characters in an order that changes from run to run, and breaks ties by it. Passed
+        # as special tokens, they have fixed positions.
         first = [*BERT_SPECIAL, *_characters(tokenizer, sentences)]
         trainer = trainers.WordPieceTrainer(vocab_size=size, special_tokens=first, show_progress=False)
         tokenizer.train_from_iterator(sentences, trainer)
@@ -159,11 +159,11 @@ class SubwordVocabulary:
 
     @classmethod
     def load_bert(cls, vocabulary: Path | str, *, lowercase: bool = True) -> SubwordVocabulary:
-        """BERT's WordPiece, from its `vocab.txt`: one piece per line, its id being the number of its line, from 0.
+        """Load BERT's WordPiece from its `vocab.txt`: one piece per line, whose number, from 0, is its id.
 
         Args:
             vocabulary: the file.
-            lowercase: whether it is an *uncased* model's.
+            lowercase: whether the model is *uncased*.
 
         Raises:
             ValueError: the file is not such a vocabulary.
@@ -178,10 +178,10 @@ class SubwordVocabulary:
 
     @classmethod
     def load_gpt2(cls, vocabulary: Path | str, merges: Path | str) -> SubwordVocabulary:
-        """GPT-2's byte-pair encoding, from its `vocab.json` and `merges.txt`.
+        """Load GPT-2's byte-pair encoding from its `vocab.json` and `merges.txt`.
 
-        Its pieces are made of bytes, 256 of them, each written as one printable character (a space as Ġ); so
-        nothing is unknown. What is made of no pair is a special token. Radford et al. (2019), section 2.2.
+        Its pieces are made of the 256 bytes, each written as one printable character (a space as Ġ), so nothing is
+        unknown. A piece that no pair makes is a special token. Radford et al. (2019), section 2.2.
 
         Args:
             vocabulary: the file with each piece's id.
@@ -189,7 +189,7 @@ class SubwordVocabulary:
 
         Raises:
             ValueError: the files are not such a vocabulary, or do not belong together.
-            OSError: one cannot be read.
+            OSError: a file cannot be read.
         """
         ids, pairs = read_gpt2_ids(Path(vocabulary)), read_gpt2_pairs(Path(merges))
         needed = {*pre_tokenizers.ByteLevel.alphabet(), *(piece for pair in pairs for piece in (*pair, "".join(pair)))}
@@ -202,10 +202,10 @@ class SubwordVocabulary:
 
     @classmethod
     def from_pretrained(cls, name: Path | str) -> SubwordVocabulary:
-        """The vocabulary of a published model, by the model's own name: GPT-2's, BERT's, or any in a `tokenizer.json`.
+        """Load a published model's vocabulary by the model's name: GPT-2's, BERT's, or any in a `tokenizer.json`.
 
         Args:
-            name: of a model on the hub, of which only the vocabulary is downloaded; or its folder.
+            name: the name of a model on the hub, of which only the vocabulary is downloaded; or its folder.
 
         Raises:
             FileNotFoundError: there is no such folder or model, it has no vocabulary that this class reads, or the hub
@@ -228,10 +228,10 @@ class SubwordVocabulary:
 
     @classmethod
     def load(cls, path: Path | str) -> SubwordVocabulary:
-        """Load what `save` has written, or any other `tokenizer.json`.
+        """Load what `save` wrote, or any other `tokenizer.json`.
 
         Raises:
-            ValueError: the file is not one.
+            ValueError: the file is not a `tokenizer.json`.
             OSError: it cannot be read.
         """
         content = read_utf8(Path(path))
@@ -241,17 +241,17 @@ class SubwordVocabulary:
             raise ValueError(f"{path} is not a tokenizer of the tokenizers library: {error}") from error
 
     def save(self, path: Path | str) -> None:
-        """Write everything into one file, usually named `tokenizer.json`."""
+        """Write the vocabulary to one file, usually named `tokenizer.json`."""
         Path(path).write_text(self.tokenizer.to_str(pretty=True), encoding="utf-8")
 
     def __len__(self) -> int:
         return self.tokenizer.get_vocab_size()
 
     def id(self, token: str) -> int:
-        """The id of one token.
+        """Return the id of one token.
 
         Raises:
-            ValueError: it is not in the vocabulary.
+            ValueError: the token is not in the vocabulary.
         """
         found = self.tokenizer.token_to_id(token)
         if found is None:
@@ -259,13 +259,13 @@ class SubwordVocabulary:
         return int(found)
 
     def encode(self, text: str, *, allowed_special: Choice = (), disallowed_special: Choice | None = None) -> list[int]:
-        """The ids of a text's pieces, without special ones around it.
+        """Return the ids of a text's pieces, without special tokens around it.
 
         Args:
             text: any text.
-            allowed_special: the special tokens that become one id where the text spells them; "all" of them.
-            disallowed_special: those that it must not spell; "all" that are not allowed. The others are plain text.
-                By default "all" where the pieces are made of bytes, as GPT-2's are, and none elsewhere.
+            allowed_special: the special tokens that become one id where the text spells them, or "all".
+            disallowed_special: those that the text must not spell; "all" for all that are not allowed. Others are plain
+                text. The default is "all" where pieces are made of bytes, as in GPT-2, and none elsewhere.
 
         Raises:
             ValueError: the text is not valid Unicode, or spells a special token that is refused.
@@ -276,10 +276,10 @@ class SubwordVocabulary:
     def encode_all(
         self, texts: Sequence[str], *, allowed_special: Choice = (), disallowed_special: Choice | None = None
     ) -> list[list[int]]:
-        """The ids of many texts, as `encode` gives them; faster than one at a time.
+        """Return the ids of many texts, as `encode` does; faster than one at a time.
 
         Raises:
-            TypeError: one string instead of a list.
+            TypeError: given one string instead of a list.
             ValueError: a text is not valid Unicode, or spells a special token that is refused.
         """
         check_texts(texts)
@@ -294,18 +294,19 @@ class SubwordVocabulary:
     def encode_stream(
         self, texts: Iterable[str], *, allowed_special: Choice = (), disallowed_special: Choice | None = None
     ) -> Iterator[int]:
-        """The ids of one text that comes in chunks, such as an open file, cut anywhere: those of the chunks joined.
+        """Return the ids of one text that comes in chunks, such as an open file; chunks may be cut anywhere.
 
-        Only the last word of a chunk, and what may begin a special token, waits for the next one; nothing else is kept.
+        The ids are those of the joined text. Only a chunk's last word, and a possible beginning of a special token,
+        waits for the next chunk; nothing else is kept.
 
         Args:
             texts: the chunks.
-            allowed_special, disallowed_special: as for `encode`. A token that is refused is an error where it is met;
-                the ids before it are out by then.
+            allowed_special, disallowed_special: as for `encode`. A refused token raises an error where it occurs, after
+                the ids before it.
 
         Raises:
-            TypeError: one string instead of chunks, or a chunk is not a string.
-            ValueError: the vocabulary does not cut words as GPT-2 or GPT-4, a chunk is not valid Unicode, or the
+            TypeError: given one string instead of chunks, or a chunk is not a string.
+            ValueError: the vocabulary does not cut words as GPT-2 or GPT-4 do, a chunk is not valid Unicode, or the
                 text spells a special token that is refused.
         """
         check_texts(texts)
@@ -348,17 +349,17 @@ class SubwordVocabulary:
         return {token.content: i for i, token in added.items() if token.special}
 
     def encode_pair(self, first: str, second: str | None = None, max_length: int | None = None) -> JoinedPair:
-        """One or two texts as BERT reads them: see `join_pair`.
+        """Encode one or two texts as BERT reads them: see `join_pair`.
 
         Raises:
-            ValueError: the vocabulary has no [CLS] and [SEP], or not even these fit.
+            ValueError: the vocabulary has no [CLS] and [SEP], or even these do not fit.
         """
         ids = None if second is None else self.encode(second)
         marks = {"cls_id": self.id("[CLS]"), "sep_id": self.id("[SEP]")}
         return join_pair(self.encode(first), ids, **marks, max_length=max_length)
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
-        """The pieces as they are written in the vocabulary.
+        """Return the pieces as the vocabulary spells them.
 
         Raises:
             ValueError: there is no piece with one of these ids.
@@ -367,9 +368,9 @@ class SubwordVocabulary:
         return [str(self.tokenizer.id_to_token(i)) for i in ids]
 
     def decode(self, ids: Sequence[int], *, stop: bool = True) -> str:
-        """The text up to the first end, without start, padding, [CLS] and [SEP]; with `stop=False`, all of it.
+        """Return the text up to the first end, without start, padding, [CLS] and [SEP]; with `stop=False`, all of it.
 
-        An end before everything else, such as what separates two documents, is skipped.
+        An end token before everything else, such as a separator of documents, is skipped.
 
         Raises:
             ValueError: there is no piece with one of these ids.
@@ -390,13 +391,13 @@ class SubwordVocabulary:
 
 
 def _is_uncased(folder: Path) -> bool:
-    """Return what the published configuration of the vocabulary says; most are uncased."""
+    """Return whether the published configuration says that the vocabulary is uncased, as most are."""
     path = folder / "tokenizer_config.json"
     return not path.is_file() or bool(read_json(path).get("do_lower_case", True))
 
 
 def _bert_tokenizer(ids: dict[str, int] | None, lowercase: bool) -> Tokenizer:
-    """BERT's way to cut words, with these pieces, or with none yet."""
+    """Return a tokenizer that cuts words as BERT does, with these pieces, or with none yet."""
     model = models.WordPiece(unk_token="[UNK]") if ids is None else models.WordPiece(ids, unk_token="[UNK]")
     tokenizer = Tokenizer(model)
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=lowercase)
@@ -406,7 +407,7 @@ def _bert_tokenizer(ids: dict[str, int] | None, lowercase: bool) -> Tokenizer:
 
 
 def _byte_tokenizer(model: models.BPE, pattern: Pattern) -> Tokenizer:
-    """GPT-2's or GPT-4's way to cut words, with these pieces."""
+    """Return a tokenizer that cuts words as GPT-2 or GPT-4 do, with these pieces."""
     tokenizer = Tokenizer(model)
     gpt2 = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.pre_tokenizer = gpt2 if pattern == "gpt2" else _gpt4_words()
@@ -415,13 +416,13 @@ def _byte_tokenizer(model: models.BPE, pattern: Pattern) -> Tokenizer:
 
 
 def _gpt4_words() -> pre_tokenizers.PreTokenizer:
-    """GPT-4's words as bytes; Llama 3's, too, whose published file has the same two steps."""
+    """Return GPT-4's split into words of bytes; Llama 3's published file has the same two steps."""
     words = pre_tokenizers.Split(Regex(PATTERNS["gpt4"]), "isolated")
     return pre_tokenizers.Sequence([words, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
 
 
 def _characters(tokenizer: Tokenizer, texts: Iterable[str]) -> list[str]:
-    """Every character that begins a word, and every one within a word, with its ##; in a fixed order."""
+    """Return every character that begins a word, and every other with its ##, in a fixed order."""
     begin: set[str] = set()
     within: set[str] = set()
     for text in texts:
@@ -432,10 +433,10 @@ def _characters(tokenizer: Tokenizer, texts: Iterable[str]) -> list[str]:
 
 
 def _with_words(texts: Iterable[str]) -> Iterator[str]:
-    """The texts as they are.
+    """Yield the texts unchanged, checking them.
 
     Raises:
-        TypeError: one string instead of several.
+        TypeError: given one string instead of several.
         ValueError: none of them has a word, or one is not valid Unicode.
     """
     check_texts(texts)

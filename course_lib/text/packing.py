@@ -1,6 +1,6 @@
-"""Texts of different lengths in rows of one length: packed one after the other, so that hardly anything is padded.
+"""Texts of different lengths in rows of one length: packed one after another, so that there is hardly any padding.
 
-A model that reads such a batch needs its `documents`, lest a text attend to its neighbors (`modern.documents`).
+A model that reads such a batch needs its `documents`, so that no text attends to its neighbors (`modern.documents`).
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from course_lib.text.tokenization import PADDING_ID
 T = TypeVar("T")
 
 NOTHING = -100
-"""What is expected where nothing is to be predicted; torch's own default."""
+"""The label where nothing is to be predicted; torch's own default."""
 
 NO_DOCUMENT = -1
-"""The document of padding."""
+"""The document number of padding."""
 
 
 @dataclass(frozen=True)
 class PackedBatch(TensorBatch):
-    """Rows of texts, one after the other; what is left at a row's end is padding.
+    """Rows of consecutive texts, padded at the end.
 
     Attributes:
-        ids: all the tokens of each text but its last.
-        labels: the token after each in the same text; `NOTHING` at padding.
+        ids: the tokens of each text except its last.
+        labels: the next token in the same text; `NOTHING` at padding.
         documents: the number of each token's text in its row, counted from 0; `NO_DOCUMENT` at padding.
     """
 
@@ -54,18 +54,18 @@ class PackedBatch(TensorBatch):
 
 @dataclass(frozen=True)
 class PackedTexts:
-    """Texts to learn to continue, each whole in one row, once in every pass.
+    """Texts to learn to continue, each of them whole in one row, once in every pass.
 
-    In every pass the texts are shuffled, and within pools of about `POOL` batches they are packed: the longest first,
-    each where it leaves the least room. Several processes each pack their part of a batch, in fewer rows.
+    In every pass the texts are shuffled, then packed within pools of about `POOL` batches: longest first, each where it
+    leaves the least room. Of several processes, each packs its part of a batch, in fewer rows.
 
     Attributes:
-        texts: the ids of each.
-        length: tokens that the model reads in a row; a text has at most one more, the last to be predicted.
+        texts: the ids of each text.
+        length: the number of tokens that the model reads in a row; a text may have one more, the last to be predicted.
         batch_size: the most rows in a batch.
 
     Raises:
-        TypeError, ValueError: no texts, one that is too long or has nothing to predict, or sizes below 1.
+        TypeError, ValueError: there are no texts, a text is too long or has nothing to predict, or a size is below 1.
     """
 
     texts: Sequence[Int[Tensor, " _"]]
@@ -84,20 +84,20 @@ class PackedTexts:
                 )
 
     def plan(self, generator: Generator) -> list[list[int]]:
-        """One pass, in an order that the generator decides: of each batch the texts, row after row."""
+        """Plan one pass, in an order that the generator decides: the texts of each batch, row after row."""
         lengths = [len(text) - 1 for text in self.texts]
         order = _shuffled(range(len(lengths)), generator)
         pool = POOL * max(1, self.batch_size * self.length * len(lengths) // sum(lengths))
         rows: list[list[int]] = []
         for start in range(0, len(order), pool):
             rows += pack(order[start : start + pool], lengths, self.length)
-        # Within a row, too: longest first, the first of several processes would get all the long ones.
+        # Shuffle within rows, too: otherwise the first of several processes would get all the long texts.
         rows = [_shuffled(row, generator) for row in _shuffled(rows, generator)]
         groups = [rows[start : start + self.batch_size] for start in range(0, len(rows), self.batch_size)]
         return [[text for row in group for text in row] for group in groups]
 
     def batch(self, indices: Sequence[int]) -> PackedBatch:
-        """The batch of these texts, in this order: a new row begins where one does not fit any more.
+        """Return the batch of these texts, in this order; a new row begins when a text does not fit any more.
 
         Raises:
             ValueError: there are none.
@@ -117,7 +117,7 @@ class PackedTexts:
         return PackedBatch(ids, labels, documents)
 
     def _in_rows(self, indices: Sequence[int]) -> list[list[Tensor]]:
-        """As few rows as there can be of texts in a given order, so not more than were planned."""
+        """Put texts into as few rows as their order allows, so not more than were planned."""
         rows: list[list[Tensor]] = []
         room = 0
         for text in (self.texts[i] for i in indices):
@@ -134,15 +134,15 @@ def _shuffled(items: Sequence[T], generator: Generator) -> list[T]:
 
 
 def pack(numbers: Sequence[int], lengths: Sequence[int], length: int) -> list[list[int]]:
-    """Rows of at most `length` tokens: the longest texts first, each where it leaves the least room (best fit).
+    """Pack texts into rows of at most `length` tokens: longest first, each where it leaves the least room (best fit).
 
     Args:
-        numbers: of the texts to pack.
-        lengths: of all texts, each at most `length`.
-        length: of a row.
+        numbers: the numbers of the texts to pack.
+        lengths: the lengths of all texts, each at most `length`.
+        length: the length of a row.
     """
     rows: list[list[int]] = []
-    room: list[tuple[int, int]] = []  # what is left in each row, the least first
+    room: list[tuple[int, int]] = []  # the room left in each row, least first
     for number in sorted(numbers, key=lengths.__getitem__, reverse=True):
         position = bisect_left(room, (lengths[number], 0))
         if position < len(room):

@@ -1,8 +1,8 @@
-"""Three thousand sentences from real reviews, each with a label: the person praises, or complains.
+"""Three thousand sentences from real reviews, each with a label: praise or complaint.
 
 Kotzias et al. (2015), "From Group to Individual Labels Using Deep Features": sentences from Amazon (telephones), IMDb
-(films) and Yelp (restaurants), 500 positive and 500 negative ones from each, chosen so that they are clearly one or the
-other. They are licensed under CC BY 4.0 and ship with the course, in `labelled_reviews/`, license included.
+(films) and Yelp (restaurants), 500 positive and 500 negative ones from each, chosen to be clearly one or the other.
+They are licensed under CC BY 4.0 and ship with the course, in `labelled_reviews/`, license included.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ class ReviewSentence:
     """A sentence from a review.
 
     Attributes:
-        text: as somebody typed it, with capitals, punctuation and slips.
+        text: the sentence as somebody typed it, with capitals, punctuation and typos.
         positive: whether it praises.
-        site: where it is from: "amazon", "imdb" or "yelp".
+        site: its source: "amazon", "imdb" or "yelp".
     """
 
     text: str
@@ -30,7 +30,7 @@ class ReviewSentence:
 
 
 def read_reviews() -> list[ReviewSentence]:
-    """All different sentences, site by site; the eighteen that were published twice appear once."""
+    """Return all distinct sentences, site by site; eighteen were published twice, and appear once."""
     kept: dict[str, ReviewSentence] = {}
     for line in SENTENCES.read_text(encoding="utf-8").splitlines():
         site, label, text = line.split("\t")

@@ -1,9 +1,9 @@
-"""SentencePiece as Marian's translators have it: one vocabulary of pieces, and a way to cut each of the two languages.
+"""SentencePiece as in Marian's translators: one vocabulary of pieces, and a separate way to cut each language.
 
     source, target = load_marian(find_folder("Helsinki-NLP/opus-mt-en-de"))
     Translator(Transformer.from_pretrained("Helsinki-NLP/opus-mt-en-de"), source, target).translate(["the cat danced"])
 
-Kudo and Richardson (2018), "SentencePiece"; the library `sentencepiece`, which is asked for only here, cuts texts.
+Kudo and Richardson (2018), "SentencePiece"; the library `sentencepiece`, needed only here, cuts texts.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class SentencePieces:
     Attributes:
         processor: the library's object, which cuts this language.
         ids: each piece's id, the same for both languages.
-        ends: whether `encode` puts </s> after a text, as Marian's sources have it.
+        ends: whether `encode` puts </s> after a text, as Marian's sources need it.
     """
 
     processor: Any
@@ -41,7 +41,7 @@ class SentencePieces:
         return len(self.ids)
 
     def encode(self, text: str) -> list[int]:
-        """The ids of a text's pieces; the name of a language before it, such as >>deu<<, is one piece.
+        """Return the ids of a text's pieces; a language code before it, such as >>deu<<, is one piece.
 
         Raises:
             ValueError: the text is not valid Unicode.
@@ -53,7 +53,7 @@ class SentencePieces:
         return [*ids, self.ids[END]] if self.ends else ids
 
     def decode(self, ids: Sequence[int], *, stop: bool = True) -> str:
-        """The text up to the first </s>, without padding; with `stop=False`, all of it.
+        """Return the text up to the first </s>, without padding; with `stop=False`, all of it.
 
         Raises:
             ValueError: there is no piece with one of these ids.
@@ -68,12 +68,12 @@ class SentencePieces:
 
 
 def load_marian(folder: Path | str) -> tuple[SentencePieces, SentencePieces]:
-    """The source's and the target's pieces, from a model's `source.spm`, `target.spm` and `vocab.json`.
+    """Load the source's and the target's pieces from a model's `source.spm`, `target.spm` and `vocab.json`.
 
     Raises:
         ModuleNotFoundError: `sentencepiece` is not installed.
-        ValueError: a file is not what it should be.
-        OSError: one cannot be read.
+        ValueError: a file does not have the expected content.
+        OSError: a file cannot be read.
     """
     with needed_for("SentencePiece's vocabularies", package="sentencepiece"):
         from sentencepiece import SentencePieceProcessor

@@ -1,6 +1,6 @@
 """A little Shakespeare that comes with the course: *A Midsummer Night's Dream* and the sonnets, 190 kB of plain ASCII.
 
-It stands in where tiny Shakespeare cannot be fetched. The text is in the public domain; it is that of Project
+It stands in when tiny Shakespeare cannot be fetched. The text is in the public domain; it comes from Project
 Gutenberg's editions, without their headers.
 """
 
@@ -12,18 +12,18 @@ from course_lib.text.downloads import DownloadError, tiny_shakespeare
 
 
 def a_little_shakespeare() -> str:
-    """The text that comes with the course."""
+    """Return the text that comes with the course."""
     return Path(__file__).with_suffix(".txt").read_text(encoding="ascii")
 
 
 def shakespeare_at_hand(most: int) -> tuple[str, str]:
-    """The beginning of tiny Shakespeare, fetched on first use, or else of what comes with the course.
+    """Return the beginning of tiny Shakespeare, fetched on first use, or else of the text that comes with the course.
 
     Args:
-        most: how many characters.
+        most: the most characters to return.
 
     Returns:
-        The text, and a sentence that says which it is and, where it was not fetched, why.
+        The text, and a sentence that says which it is and, if it was not fetched, why.
     """
     try:
         return tiny_shakespeare()[:most], "The text: tiny Shakespeare."

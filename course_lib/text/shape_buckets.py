@@ -1,9 +1,9 @@
 """Sentence pairs in batches of few shapes.
 
-A GPU pays for every shape that it meets for the first time: attention kernels are planned anew, and a CUDA graph can
-only be replayed for the shape that it was recorded for. `LengthBuckets` packs tightly, and so meets hundreds of shapes
-in one pass through Multi30k; here both sides are padded to the same multiple of `MULTIPLE`, and each of these widths
-has its own fixed number of rows: 10 shapes at 8,192 tokens, for 4% more padding.
+Every new shape costs a GPU time: attention kernels are planned again, and a CUDA graph can be replayed only for the
+shape that it was recorded for. `LengthBuckets` packs tightly, so it has hundreds of shapes in one pass through
+Multi30k. Here both sides are padded to the same multiple of `MULTIPLE`, and each width has a fixed number of rows: 10
+shapes at 8,192 tokens, for 4% more padding.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ MULTIPLE = 4
 """Widths are multiples of this many tokens."""
 
 BLANK = -1
-"""The number of a row without a target, which fills a batch that too few pairs are left for."""
+"""The number of a row without a target, which fills up a batch if too few pairs are left."""
 
 
 @dataclass(frozen=True)
 class ShapeBuckets:
     """Pairs in batches of a fixed number of rows for each width.
 
-    In every pass the pairs of each width are shuffled and cut into whole batches. Those left over join the next wider
-    ones, so that each pair comes once a pass; only the last batch of all may need blank rows.
+    In every pass the pairs of each width are shuffled and cut into whole batches. Pairs left over join those of the
+    next width, so that each pair comes once a pass; only the very last batch may need blank rows.
 
     Attributes:
-        examples: what to learn from.
-        max_tokens: of a batch, both sides and padding included.
+        examples: the pairs to learn from.
+        max_tokens: the most tokens in a batch, both sides and padding included.
     """
 
     examples: Sequence[TranslationExample]
@@ -55,7 +55,7 @@ class ShapeBuckets:
             )
 
     def plan(self, generator: Generator) -> list[list[int]]:
-        """One pass, in an order that the generator decides; `BLANK` stands for a blank row."""
+        """Plan one pass, in an order that the generator decides; `BLANK` stands for a blank row."""
         by_width: dict[int, list[int]] = {}
         for i in torch.randperm(len(self.examples), generator=generator).tolist():
             by_width.setdefault(self._widths[i], []).append(i)
@@ -64,7 +64,7 @@ class ShapeBuckets:
         for width in sorted(by_width):
             rows, own = self.rows(width), by_width[width]
             count = min((len(waiting) + len(own)) // rows, len(own))
-            # One of its own in every batch, which gives it this width; then those that have waited.
+            # Each batch gets one pair of this width, which determines it, then those that have waited.
             widest, others = own[:count], waiting + own[count:]
             step = rows - 1
             batches += [[first, *others[i * step : (i + 1) * step]] for i, first in enumerate(widest)]
@@ -76,7 +76,7 @@ class ShapeBuckets:
         return [batches[i] for i in torch.randperm(len(batches), generator=generator).tolist()]
 
     def batch(self, indices: Sequence[int]) -> TranslationBatch:
-        """The batch of these pairs: sources of one width, and targets, which begin with <s>, one token wider."""
+        """Return the batch of these pairs: sources of one width, and targets one token wider, for their <s>."""
         width = max(self._widths[i] for i in indices if i != BLANK)
         source, target = self._table
         rows = torch.tensor(indices)
@@ -88,15 +88,15 @@ class ShapeBuckets:
 
     @cached_property
     def _widths(self) -> list[int]:
-        """Of each pair: its longer side, rounded up. The decoder reads one token less than the target has."""
+        """Each pair's longer side, rounded up; the decoder reads one token less than the target has."""
         longer = (max(len(source), len(target) - 1) for source, target in self.examples)
         return [-(-length // MULTIPLE) * MULTIPLE for length in longer]
 
     @cached_property
     def _table(self) -> tuple[Int[Tensor, "rows widest"], Int[Tensor, "rows widest+1"]]:
-        """All pairs, padded to the widest. The last row, which `BLANK` finds, is blank.
+        """All pairs, padded to the widest. The last row, with index `BLANK`, is blank.
 
-        Its source has one token, since attention needs something to attend to.
+        Its source has one token, since attention needs at least one.
         """
         widest = max(self._widths)
         blank = (torch.tensor([END_ID]), torch.tensor([PADDING_ID]))
@@ -110,12 +110,12 @@ def _padded(sequences: Sequence[Tensor], width: int) -> Tensor:
 
 
 def shared_vocabulary_data(pairs: Sequence[SentencePair], words: SubwordVocabulary, max_tokens: int) -> ShapeBuckets:
-    """Pairs to learn to translate, both languages in the same pieces, in batches of few shapes.
+    """Return data for translation, with both languages in the same pieces, in batches of few shapes.
 
     Args:
-        pairs: to learn from.
+        pairs: the pairs to learn from.
         words: the pieces of both languages.
-        max_tokens: of a batch, both sides and padding included.
+        max_tokens: the most tokens in a batch, both sides and padding included.
 
     Raises:
         ValueError: there are no pairs, a source has no words, or a pair is longer than a batch.
@@ -130,8 +130,8 @@ class ShapeCount:
     """Counts of a data set's batch shapes and padding.
 
     Attributes:
-        shapes: how many different ones there are.
-        padding: the share of all places that hold padding.
+        shapes: the number of different shapes.
+        padding: the share of padding in all positions.
     """
 
     shapes: int
@@ -139,7 +139,7 @@ class ShapeCount:
 
 
 def count_shapes(batches: Iterable[TranslationBatch]) -> ShapeCount:
-    """The shapes and the padding of these batches; a blank row is padding."""
+    """Count the shapes and the padding of these batches; a blank row is padding."""
     shapes, tokens, positions = set(), 0, 0
     for batch in batches:
         shapes.add((batch.source.shape, batch.target.shape))

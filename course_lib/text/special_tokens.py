@@ -1,7 +1,7 @@
-"""Special tokens that a text spells: allowed, refused or plain text, as the caller says.
+"""Special tokens that a text spells: allowed, refused or plain text, as the caller decides.
 
-A special token such as <|endoftext|> tells a model something that no text should be able to tell it. Where a text has
-its spelling, the caller decides, as with OpenAI's `tiktoken`: it becomes the token, it is refused, or it is cut as any
+A special token such as <|endoftext|> tells a model something that a text should not be able to tell it. Where a text
+spells one, the caller decides, as in OpenAI's `tiktoken`: it becomes the token, it is refused, or it is cut like any
 other text.
 """
 
@@ -25,10 +25,11 @@ Part = str | int
 def without_special(texts: Iterable[str], special: Collection[str]) -> Iterator[str]:
     """Yield the parts of texts before, between and after the special tokens that they spell.
 
-    A vocabulary is learned from these, because a special token is not text: no merge is inside it or across it.
+    A vocabulary is learned from these parts, because a special token is not text: no merge may be inside it or across
+    it.
 
     Raises:
-        TypeError: one string instead of texts.
+        TypeError: given one string instead of several texts.
         ValueError: a text is not valid Unicode.
     """
     check_texts(texts)
@@ -42,8 +43,8 @@ class SpecialTokens:
     """The special tokens to look for in texts; any others are plain text.
 
     Attributes:
-        allowed: what becomes a token, with its id.
-        refused: what no text may spell.
+        allowed: the spellings that become a token, with its id.
+        refused: the tokens that no text may spell.
     """
 
     allowed: Mapping[str, int]
@@ -51,16 +52,16 @@ class SpecialTokens:
 
     @classmethod
     def choose(cls, ids: Mapping[str, int], allowed_special: Choice, disallowed_special: Choice) -> SpecialTokens:
-        """Those of a vocabulary that the caller allows and refuses.
+        """Choose from a vocabulary the special tokens that the caller allows and refuses.
 
         Args:
             ids: every special token of the vocabulary with its id.
-            allowed_special: what becomes a token.
-            disallowed_special: what is refused; "all" for all that is not allowed.
+            allowed_special: the spellings that become a token, or "all".
+            disallowed_special: the tokens to refuse; "all" for all that are not allowed.
 
         Raises:
-            TypeError: one string instead of several.
-            ValueError: one is not in the vocabulary.
+            TypeError: given one string instead of several.
+            ValueError: a token is not in the vocabulary.
         """
         for choice in (allowed_special, disallowed_special):
             if choice != "all":
@@ -75,7 +76,7 @@ class SpecialTokens:
         return cls(allowed, frozenset(refused))
 
     def split(self, text: str) -> list[Part]:
-        """A text's parts: the first token from the left, and of several that begin there, the longest.
+        """Split a text at the special tokens, from the left; of several that begin at one place, take the longest.
 
         Raises:
             ValueError: the text is not valid Unicode, or spells a token that is refused.
@@ -84,12 +85,12 @@ class SpecialTokens:
         return self._split(text, may_go_on=False)[0]
 
     def split_stream(self, chunks: Iterable[str]) -> Iterator[Part]:
-        """The parts of a text that comes in chunks. What may be the beginning of a token waits for the next chunk.
+        """Yield the parts of a text that comes in chunks; a possible beginning of a token waits for the next chunk.
 
         Raises:
             TypeError: a chunk is not a string.
-            ValueError: one is not valid Unicode, or the text spells a token that is refused; the parts before are
-                out by then.
+            ValueError: a chunk is not valid Unicode, or the text spells a refused token; raised after the parts before
+                it.
         """
         rest = ""
         for chunk in chunks:
@@ -101,7 +102,7 @@ class SpecialTokens:
         yield from self._split(rest, may_go_on=False)[0]
 
     def _split(self, text: str, *, may_go_on: bool) -> tuple[list[Part], str]:
-        """The parts that are certain, and the rest of the text."""
+        """Return the parts that are certain, and the rest of the text."""
         parts: list[Part] = []
         begin = 0
         while True:
@@ -113,7 +114,7 @@ class SpecialTokens:
             begin = found.end()
 
     def _possible_token(self, text: str, begin: int) -> int:
-        """The first place from which on the text may be the beginning of a token; its length if there is none."""
+        """Return the first position from which the text may begin a token; the text's length if there is none."""
         longest = max(map(len, self._tokens), default=0)
         for position in range(max(begin, len(text) - longest + 1), len(text)):
             rest = text[position:]
@@ -135,5 +136,5 @@ class SpecialTokens:
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
-        # Without tokens, a pattern that is never found.
+        # Without tokens, use a pattern that never matches.
         return re.compile("|".join(map(re.escape, self._tokens)) or "(?!)")

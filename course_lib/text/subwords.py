@@ -1,17 +1,17 @@
 """Byte-pair encoding: words cut into pieces that are learned from a text.
 
-It begins with single characters, and again and again merges the two neighbors that occur together most often:
-frequent words become one piece, rare ones stay several, and no word of known characters is unknown.
+It begins with single characters, and repeatedly merges the two neighbors that occur together most often: frequent words
+become one piece, rare ones stay several, and no word of known characters is unknown.
 
 Sennrich et al. (2016), "Neural Machine Translation of Rare Words with Subword Units", section 3.2; slides S1 and S4.
 A word's beginning is marked with ▁, as in Kudo and Richardson (2018), so that the pieces know where the spaces were.
 
-This is the algorithm to read, in plain Python; `course_lib.text.byte_pairs` shows it on bytes, as GPT-2 has it, and
-`course_lib.text.fast_subwords` is the one to work with. Every choice is fixed, so that the same text gives
-the same pieces everywhere, and in the `tokenizers` library, ties included:
+This module is for reading, in plain Python; `course_lib.text.byte_pairs` shows the algorithm on bytes, as in GPT-2, and
+`course_lib.text.fast_subwords` is for real work. Every choice is fixed, so that the same text gives the same pieces
+everywhere, in the `tokenizers` library too, ties included:
 
-- of several most frequent pairs, the one whose left piece has the smallest id; of those, the one whose right piece has;
-- to encode a word, the pair that was learned first is merged first, from left to right.
+- among equally frequent pairs, the smallest id of the left piece wins, then the smallest id of the right piece;
+- when encoding a word, pairs are merged in the order of learning, from left to right.
 
 At the end is BERT's WordPiece, which learns and cuts differently: Schuster and Nakajima (2012), "Japanese and
 Korean Voice Search"; Devlin et al. (2019), section 3.
@@ -23,19 +23,19 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 MARK = "▁"
-"""Stands at the beginning of every word. In a text of its own it counts as a space."""
+"""Marks the beginning of every word. In a text it counts as a space."""
 
 Pieces = tuple[str, ...]
 Merge = tuple[str, str]
 
 
 def marked_words(text: str) -> list[str]:
-    """The words between spaces, each with `MARK` before it."""
+    """Split a text at spaces into words, each with `MARK` before it."""
     return [MARK + word for word in text.replace(MARK, " ").split()]
 
 
 def join(tokens: Pieces, pair: Merge) -> Pieces:
-    """The tokens with every occurrence of the pair merged, from left to right: a a a and (a, a) give aa a."""
+    """Merge every occurrence of the pair in the tokens, from left to right: a a a and (a, a) give aa a."""
     merged: list[str] = []
     i = 0
     while i < len(tokens):
@@ -49,7 +49,7 @@ def join(tokens: Pieces, pair: Merge) -> Pieces:
 
 
 def count_pairs(words: Mapping[Pieces, int]) -> Counter[Merge]:
-    """Count neighboring pieces, in words that occur this often. Pieces of different words are not neighbors."""
+    """Count pairs of neighboring pieces within words, given how often each word occurs."""
     counts: Counter[Merge] = Counter()
     for pieces, times in words.items():
         for pair in zip(pieces, pieces[1:], strict=False):
@@ -58,7 +58,7 @@ def count_pairs(words: Mapping[Pieces, int]) -> Counter[Merge]:
 
 
 def most_frequent_pair(counts: Mapping[Merge, int], ids: Mapping[str, int]) -> Merge:
-    """The pair to merge next: the most frequent; of equals, the one with the smallest ids, the left piece's first."""
+    """Return the next pair to merge: the most frequent; of equals, the smallest ids, comparing left pieces first."""
     return min(counts, key=lambda pair: (-counts[pair], ids[pair[0]], ids[pair[1]]))
 
 
@@ -70,13 +70,13 @@ def learn_merges(
     choose: Callable[[Mapping[Merge, int], Mapping[str, int]], Merge] = most_frequent_pair,
     join: Callable[[Pieces, Merge], Pieces] = join,
 ) -> list[Merge]:
-    """The pairs to merge, in order: count, choose, join everywhere, and start over. Fewer where none is left.
+    """Learn the pairs to merge, in order: count, choose, join everywhere, and start over, until no pair is left.
 
     Args:
-        words: each word's characters, and how often it occurs.
-        ids: each character's id. A merged piece gets the next one, unless it has one: abc is ab-c as well as a-bc.
-        merges: how many pairs at most.
-        count, choose, join: the three steps.
+        words: the characters of each word, and how often it occurs.
+        ids: the id of each character. A merged piece gets the next id, unless it already has one: abc is ab-c and a-bc.
+        merges: the most pairs to learn.
+        count, choose, join: functions for the three steps.
     """
     ids = dict(ids)
     learned: list[Merge] = []
@@ -89,7 +89,7 @@ def learn_merges(
 
 
 def cut(word: str, ranks: Mapping[Merge, int]) -> Pieces:
-    """A marked word's pieces: its characters, merged pair by pair, always the known pair with the lowest rank."""
+    """Return a marked word's pieces: its characters, always merging the known pair with the lowest rank."""
     pieces: Pieces = tuple(word)
     while known := [pair for pair in zip(pieces, pieces[1:], strict=False) if pair in ranks]:
         pieces = join(pieces, min(known, key=ranks.__getitem__))
@@ -97,18 +97,18 @@ def cut(word: str, ranks: Mapping[Merge, int]) -> Pieces:
 
 
 def encode_pieces(text: str, merges: Sequence[Merge]) -> list[str]:
-    """A text's pieces, from the pairs in the order in which they were learned."""
+    """Return a text's pieces, given the pairs in the order of learning."""
     ranks = {pair: rank for rank, pair in enumerate(merges)}
     return [piece for word in marked_words(text) for piece in cut(word, ranks)]
 
 
 def decode_pieces(pieces: Sequence[str]) -> str:
-    """The text that these pieces spell, with a space where a word begins, but not before the first."""
+    """Return the text that these pieces spell, with a space where a word begins, but not before the first."""
     return "".join(pieces).replace(MARK, " ").strip(" ")
 
 
 def vocabulary_size(characters: int, merges: int, special: int) -> int:
-    """Return the number of pieces: a merge makes a new one, and the two that it was made from stay.
+    """Return the number of pieces: a merge adds a new one, and keeps the two that it was made from.
 
     GPT-2's 50,257 are 256 bytes, 50,000 merged pieces and one special token: Radford et al. (2019), section 2.3.
     """
@@ -116,13 +116,13 @@ def vocabulary_size(characters: int, merges: int, special: int) -> int:
 
 
 WITHIN = "##"
-"""Stands before every piece that does not begin a word."""
+"""Marks every piece that does not begin a word."""
 
 WORD_UNKNOWN = "[UNK]"
 
 
 def longest_pieces(word: str, tokens: Collection[str]) -> list[str]:
-    """A word's tokens: from the left, always the longest known one; [UNK] for the whole word if there is none."""
+    """Return a word's tokens: from the left, always the longest known one; only [UNK] if a piece is missing."""
     found: list[str] = []
     begin = 0
     while begin < len(word):
@@ -139,8 +139,8 @@ def longest_pieces(word: str, tokens: Collection[str]) -> list[str]:
 def pair_scores(words: Mapping[Pieces, int]) -> dict[Merge, float]:
     """Return how much likelier merging each pair makes the text: count(a b) / (count(a) · count(b)).
 
-    With pieces drawn independently, the log-likelihood gains about log of this (and of a constant) for each time the
-    pair is merged; WordPiece takes the pair with the best score where byte-pair encoding takes the most frequent one.
+    If pieces are drawn independently, each merge of the pair raises the log-likelihood by about the log of this score,
+    plus a constant. WordPiece takes the pair with the best score, byte-pair encoding the most frequent one.
     """
     counts: Counter[str] = Counter()
     for pieces, times in words.items():

@@ -17,10 +17,10 @@ class SentencePair:
 
 
 def read_text(path: Path | str) -> str:
-    """A file as text: UTF-8, with or without a byte order mark, compressed if its name ends in .gz.
+    """Read a file as UTF-8 text, with or without a byte order mark; decompress it if its name ends in .gz.
 
     Raises:
-        ValueError: the file is not such a text, or has fewer than two characters, so that there is nothing to predict.
+        ValueError: the file is not such a text, or has fewer than two characters, so there is nothing to predict.
         OSError: it cannot be read.
     """
     path = Path(path)
@@ -37,10 +37,10 @@ def read_text(path: Path | str) -> str:
 
 
 def read_pairs(path: Path | str) -> list[SentencePair]:
-    """Sentence pairs from a file with one pair per line and tabs between its columns.
+    """Read sentence pairs from a file with one pair per line and tabs between columns.
 
-    Further columns (attributions, scores), empty lines and lines that begin with # are skipped, as a file from
-    manythings.org needs it.
+    Further columns (attributions, scores), empty lines and lines that begin with # are skipped, as files from
+    manythings.org require.
 
     Raises:
         ValueError: a line has too few columns, a sentence is empty, or there is no pair at all.
@@ -66,11 +66,11 @@ def read_pairs(path: Path | str) -> list[SentencePair]:
 
 
 def read_parallel(source: Path | str, target: Path | str) -> list[SentencePair]:
-    """Sentence pairs from two files: line n of one is the translation of line n of the other.
+    """Read sentence pairs from two files: line n of one is the translation of line n of the other.
 
     Raises:
         ValueError: the files have different numbers of lines, or a line is empty.
-        OSError: one cannot be read.
+        OSError: a file cannot be read.
     """
     sources, targets = _lines(source), _lines(target)
     if len(sources) != len(targets):
@@ -83,5 +83,5 @@ def read_parallel(source: Path | str, target: Path | str) -> list[SentencePair]:
 
 
 def _lines(path: Path | str) -> list[str]:
-    """A file's lines. `str.splitlines` would also split at characters such as U+2028, which occur in sentences."""
+    """Split a file at newlines only: `str.splitlines` also splits at U+2028, which occurs in sentences."""
     return read_text(path).removesuffix("\n").split("\n")

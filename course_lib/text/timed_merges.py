@@ -1,11 +1,11 @@
-"""Pairs learned by somebody's own `learn_merges`, if that takes no longer than one is ready to wait.
+"""Learns pairs with somebody's own `learn_merges`, if that does not take too long.
 
     words = word_counts(texts)
     merges = learn_in_time(learn_merges, words, 900, seconds=120, count=..., choose=..., join=...)
     vocabulary = vocabulary_of(words, merges)      # the library's, with exactly these pieces
 
-The small form of byte-pair encoding counts all pairs anew in every round. That is minutes on a thousand different words
-and hours on a hundred thousand, so the first rounds are timed, and the rest is foretold from them.
+The simple form of byte-pair encoding recounts all pairs in every round. That takes minutes for a thousand different
+words and hours for a hundred thousand, so the first rounds are timed, and the rest is estimated from them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from course_lib.text.subwords import MARK, Merge, Pieces
 from course_lib.text.tokenization import SPECIAL, UNKNOWN
 
 TIMED = 20
-"""How many rounds are timed before the rest is foretold."""
+"""The number of rounds that are timed before the rest is estimated."""
 
 
 class TooSlow(RuntimeError):
@@ -30,10 +30,10 @@ class TooSlow(RuntimeError):
 
 
 def word_counts(texts: Iterable[str]) -> dict[Pieces, int]:
-    """Count each word, as the tuple of its characters; a punctuation mark is a word of its own.
+    """Count each word, as a tuple of characters; a punctuation mark is a separate word.
 
     Args:
-        texts: what to learn pieces from.
+        texts: the texts to learn pieces from.
 
     Raises:
         ValueError: the texts have no words.
@@ -50,7 +50,7 @@ def word_counts(texts: Iterable[str]) -> dict[Pieces, int]:
 
 
 def first_ids(words: Iterable[Pieces]) -> dict[str, int]:
-    """The special tokens and the characters of these words, numbered as the library numbers them."""
+    """Return the ids of the special tokens and of these words' characters, as the library numbers them."""
     return {piece: i for i, piece in enumerate((*SPECIAL, *sorted({piece for word in words for piece in word})))}
 
 
@@ -64,19 +64,19 @@ def learn_in_time(
     choose: Callable[..., Merge],
     join: Callable[..., Pieces],
 ) -> list[Merge]:
-    """Return what `learn(words, ids, merges, count, choose, join)` learns, as lesson 08 has it written.
+    """Return the result of `learn(words, ids, merges, count, choose, join)`, written as in lesson 08.
 
     Args:
-        learn: lesson 08's `learn_merges`, the student's or another.
+        learn: `learn_merges` from lesson 08, the student's or another.
         words: how often each word occurs.
-        merges: how many pairs to learn.
+        merges: the number of pairs to learn.
         seconds: how long it may take, estimated from the first rounds.
-        count: lesson 08's `count_pairs`.
-        choose: its `most_frequent_pair`.
-        join: its `merge`.
+        count: `count_pairs` from lesson 08.
+        choose: `most_frequent_pair` from lesson 08.
+        join: `merge` from lesson 08.
 
     Raises:
-        TooSlow: it would take longer.
+        TooSlow: learning would take longer.
     """
     began, rounds = time.perf_counter(), 0
 
@@ -93,14 +93,14 @@ def learn_in_time(
 
 
 def vocabulary_of(words: Mapping[Pieces, int], merges: Sequence[Merge]) -> SubwordVocabulary:
-    """The library's vocabulary with these pieces: it cuts texts the same way, and fast.
+    """Return the library's vocabulary with these pieces: it cuts texts the same way, and fast.
 
     Args:
-        words: what the pairs were learned from; their characters are pieces, too.
-        merges: the pairs, in the order in which they were learned.
+        words: the words that the pairs were learned from; their characters are pieces, too.
+        merges: the pairs, in the order of learning.
 
     Raises:
-        ValueError: a pair is merged from a piece that is neither a character nor merged before.
+        ValueError: a pair contains a piece that is neither a character nor already merged.
     """
     ids = first_ids(words)
     for pair in merges:

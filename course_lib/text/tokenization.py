@@ -1,7 +1,7 @@
 """Text to numbers and back: words between spaces, each with an id; and how two texts become one input.
 
-`course_lib.text.subwords` cuts words into smaller pieces, `course_lib.text.fast_subwords` does it at speed. All of them
-encode and decode in the same way, which is what `Vocabulary` says.
+`course_lib.text.subwords` cuts words into smaller pieces, `course_lib.text.fast_subwords` does so at speed. All encode
+and decode through the same interface, `Vocabulary`.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ class Vocabulary(Protocol):
     """Turns text into ids and back."""
 
     def __len__(self) -> int:
-        """The number of ids: they are from 0 to this, exclusive."""
+        """Return the number of ids: they are from 0 to this, exclusive."""
 
     def encode(self, text: str) -> list[int]:
-        """The ids of a text, without special ones around it."""
+        """Return the ids of a text, without special tokens around it."""
 
     def decode(self, ids: Sequence[int], *, stop: bool = True) -> str:
-        """The text of these ids up to the first end, without start and padding; with `stop=False`, all of it."""
+        """Return the text of these ids up to the first end, without start and padding; with `stop=False`, all of it."""
 
 
 @dataclass(frozen=True)
 class WordVocabulary:
-    """A model's words, the four special ones first; a word's id is its index.
+    """A model's words, beginning with the four special ones; a word's id is its index.
 
     Attributes:
         words: every word, beginning with `SPECIAL`.
@@ -46,7 +46,7 @@ class WordVocabulary:
 
     @classmethod
     def from_sentences(cls, sentences: Iterable[str]) -> WordVocabulary:
-        """Every word of the sentences, the most frequent first, equally frequent ones in alphabetical order."""
+        """Collect the words of the sentences, most frequent first, and alphabetically if equally frequent."""
         counts = Counter(word for sentence in sentences for word in sentence.split())
         words = sorted(counts.keys() - set(SPECIAL), key=lambda word: (-counts[word], word))
         return cls(SPECIAL + tuple(words))
@@ -60,11 +60,11 @@ class WordVocabulary:
         return {word: i for i, word in enumerate(self.words)}
 
     def encode(self, text: str) -> list[int]:
-        """The ids of a sentence's words, without <s> and <e>; <unk>'s for words that are not known."""
+        """Return the ids of a sentence's words, without <s> and <e>; unknown words get the id of <unk>."""
         return [self.ids.get(word, UNKNOWN_ID) for word in text.split()]
 
     def decode(self, ids: Sequence[int], *, stop: bool = True) -> str:
-        """The words up to the first <e>, without <s> and padding; with `stop=False`, all of them.
+        """Return the words up to the first <e>, without <s> and padding; with `stop=False`, all of them.
 
         Raises:
             ValueError: there is no word with one of these ids.
@@ -77,7 +77,7 @@ class WordVocabulary:
 
 @dataclass(frozen=True)
 class CharacterVocabulary:
-    """A model's characters, in order; a character's id is its index. There are no special ones.
+    """A model's characters, in order; a character's id is its index. There are no special tokens.
 
     Attributes:
         characters: each once.
@@ -91,7 +91,7 @@ class CharacterVocabulary:
 
     @classmethod
     def from_text(cls, text: str) -> CharacterVocabulary:
-        """Every character of the text, in the order of their code points."""
+        """Collect the characters of the text, in the order of their code points."""
         return cls("".join(sorted(set(text))))
 
     def __len__(self) -> int:
@@ -103,10 +103,10 @@ class CharacterVocabulary:
         return {character: i for i, character in enumerate(self.characters)}
 
     def encode(self, text: str) -> list[int]:
-        """The ids of a text's characters.
+        """Return the ids of a text's characters.
 
         Raises:
-            ValueError: a character is not known; there is nothing that could stand for it.
+            ValueError: a character is unknown; nothing could stand in for it.
         """
         unknown = sorted(set(text) - self.ids.keys())
         if unknown:
@@ -114,7 +114,7 @@ class CharacterVocabulary:
         return [self.ids[character] for character in text]
 
     def decode(self, ids: Sequence[int], *, stop: bool = True) -> str:
-        """The characters, all of them: no character is an end.
+        """Return all the characters, since no character ends a text.
 
         Raises:
             ValueError: there is no character with one of these ids.
@@ -148,14 +148,14 @@ def join_pair(
 
     Args:
         first: ids of the first text.
-        second: ids of the second; None if there is only one.
+        second: ids of the second text; None if there is only one.
         cls_id: the id of [CLS], whose vector stands for the whole input.
         sep_id: the id of [SEP], which ends each text.
-        max_length: the most ids in all. Until they fit, the longer text loses its last id (the second one, where
-            both are equally long), as in BERT's own code.
+        max_length: the most ids in all. Until they fit, the longer text loses its last id (the second text if both are
+            equally long), as in BERT's own code.
 
     Raises:
-        ValueError: not even the special ids fit.
+        ValueError: even the special ids alone do not fit.
     """
     ours, theirs = list(first), list(second or ())
     special = 2 if second is None else 3
@@ -174,7 +174,7 @@ def check_tokens(tokens: Sequence[str]) -> None:
     """Refuse a list of tokens that does not begin with `SPECIAL`, or that repeats one.
 
     Raises:
-        ValueError: saying which.
+        ValueError: the message says which.
     """
     if tuple(tokens[: len(SPECIAL)]) != SPECIAL:
         raise ValueError(f"a vocabulary must begin with {' '.join(SPECIAL)}, not {' '.join(tokens[: len(SPECIAL)])}")
@@ -187,7 +187,7 @@ def check_ids(ids: Sequence[int], size: int) -> None:
     """Refuse ids outside a vocabulary of this size.
 
     Raises:
-        ValueError: naming the first.
+        ValueError: the message names the first.
     """
     for i in ids:
         if not 0 <= i < size:
@@ -195,6 +195,6 @@ def check_ids(ids: Sequence[int], size: int) -> None:
 
 
 def before_end(ids: Iterable[int], ends: Collection[int]) -> list[int]:
-    """The ids up to the first end. An end before everything else does not end a text: it is skipped."""
+    """Return the ids up to the first end token, skipping end tokens before everything else."""
     text = dropwhile(lambda i: i in ends, ids)
     return list(takewhile(lambda i: i not in ends, text))
