@@ -4,12 +4,12 @@
     print(report)                 # a table; in a notebook the report shows itself
     report["BLEU"].signature      # how exactly it was computed
 
-Every metric gives a score for the corpus and one for each sentence, in percent, so that one table holds them all.
-A corpus's BLEU, chrF, TER and error rates add up the sentences' counts first ("micro"), which is not the mean of
-the sentences' scores ("macro"); the table shows both. The other metrics are defined for sentences only: theirs is
-the mean.
+Every metric gives a score for the corpus and one for each sentence, in percent, so that one table holds them all. For a
+corpus, BLEU, chrF, TER and error rates first add up the sentences' counts ("micro"), which differs from the mean of the
+sentences' scores ("macro"); the table shows both. The other metrics are defined only for sentences; their corpus score
+is the mean.
 
-Two figures can be compared only if their signatures are equal (Post, 2018, "A Call for Clarity in Reporting BLEU
+Two scores can be compared only if their signatures are equal (Post, 2018, "A Call for Clarity in Reporting BLEU
 Scores"): tokenization alone moves BLEU by more than most papers' gains.
 """
 
@@ -30,16 +30,16 @@ from course_lib.ground.tables import Table
 if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric as SacreMetric
 
-# --- What is evaluated, and what comes back --------------------------------------------------------------------
+# --- Texts and scores -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Texts:
-    """Sentences to judge, each with one or more right ones; `paired` checks them.
+    """Sentences to evaluate, each with one or more references; `paired` checks them.
 
     Attributes:
-        hypotheses: what a model said; an empty sentence is allowed, and scored.
-        references: for each hypothesis the right sentences, one or more.
+        hypotheses: what a model wrote; an empty sentence is allowed, and scored.
+        references: one or more right sentences for each hypothesis.
     """
 
     hypotheses: tuple[str, ...]
@@ -47,15 +47,15 @@ class Texts:
 
     @classmethod
     def paired(cls, hypotheses: Sequence[str], references: Sequence[str | Sequence[str]]) -> Texts:
-        """Check and pair them.
+        """Check and pair hypotheses and references.
 
         Args:
             hypotheses: one sentence each.
-            references: for each hypothesis a sentence, or a list of them.
+            references: a sentence, or a list of sentences, for each hypothesis.
 
         Raises:
-            TypeError: one string instead of a list of sentences.
-            ValueError: nothing to evaluate, unequal counts, or a reference without words.
+            TypeError: given one string instead of a list of sentences.
+            ValueError: there is nothing to evaluate, the counts differ, or a reference has no words.
         """
         if isinstance(hypotheses, str) or isinstance(references, str):
             raise TypeError("evaluate_texts takes lists of sentences, not one string: put it in a list")
@@ -75,10 +75,10 @@ class Texts:
         return cls(tuple(hypotheses), several)
 
     def single_references(self, metric: str) -> list[str]:
-        """The one reference of each hypothesis, for a metric that is not defined for more.
+        """Return the only reference of each hypothesis, for metrics that are not defined for several.
 
         Raises:
-            ValueError: a hypothesis has several.
+            ValueError: a hypothesis has several references.
         """
         for index, right in enumerate(self.references):
             if len(right) > 1:
@@ -94,10 +94,10 @@ class Score:
 
     Attributes:
         name: the metric, as papers write it.
-        corpus: for all the sentences together.
-        sentences: for each hypothesis by itself.
-        signature: how it was computed, with versions.
-        lower_is_better: whether it counts errors.
+        corpus: the score of all sentences together.
+        sentences: the score of each hypothesis by itself.
+        signature: how the score was computed, with versions.
+        lower_is_better: whether the metric counts errors.
     """
 
     name: str
@@ -117,15 +117,15 @@ Metric = Callable[[Texts], Score]
 
 @dataclass(frozen=True)
 class Report:
-    """Several metrics of the same sentences: a table in a terminal and in a notebook."""
+    """Several metrics of the same sentences, shown as a table in a terminal or notebook."""
 
     scores: tuple[Score, ...]
 
     def __getitem__(self, name: str) -> Score:
-        """The score of this name, such as "BLEU".
+        """Return the score with this name, such as "BLEU".
 
         Raises:
-            KeyError: it was not computed.
+            KeyError: this score was not computed.
         """
         for score in self.scores:
             if score.name == name:
@@ -154,16 +154,16 @@ def evaluate_texts(
     references: Sequence[str | Sequence[str]],
     metrics: Sequence[str | Metric] = ("bleu", "chrf"),
 ) -> Report:
-    """Judge sentences by one or more metrics.
+    """Evaluate sentences by one or more metrics.
 
     Args:
-        hypotheses: what a model said, as plain text.
-        references: for each hypothesis the right sentence, or a list of them.
+        hypotheses: what a model wrote, as plain text.
+        references: the right sentence, or a list of them, for each hypothesis.
         metrics: names in `METRICS`, or functions such as `partial(bleu, lowercase=True)`.
 
     Raises:
-        TypeError: one string instead of a list, of sentences or of metrics.
-        ValueError: an unknown metric, nothing to evaluate, unequal counts, or a reference without words.
+        TypeError: given one string instead of a list of sentences or metrics.
+        ValueError: a metric is unknown, there is nothing to evaluate, the counts differ, or a reference has no words.
         ModuleNotFoundError: a metric's library is not installed.
     """
     texts = Texts.paired(hypotheses, references)
@@ -187,22 +187,22 @@ def _metric(metric: str | Metric) -> Metric:
 
 
 def bleu(texts: Texts, *, lowercase: bool = False) -> Score:
-    """BLEU (Papineni et al., 2002): clipped n-gram precision, with a penalty for being short.
+    """Compute BLEU (Papineni et al., 2002): clipped n-gram precision, with a penalty for being short.
 
     Args:
-        texts: what to judge.
+        texts: the texts to evaluate.
         lowercase: whether to ignore case.
     """
     with needed_for("BLEU", package="sacrebleu"):
         from sacrebleu.metrics.bleu import BLEU
     corpus = BLEU(lowercase=lowercase)
-    # A sentence shorter than four words has no 4-gram: "effective order" leaves out what it cannot have.
+    # A sentence of fewer than four words has no 4-grams: "effective order" counts only the n-grams that it has.
     sentence = BLEU(lowercase=lowercase, effective_order=True)
     return _by_sacrebleu("BLEU", texts, corpus, sentence)
 
 
 def chrf(texts: Texts, *, word_order: int = 0) -> Score:
-    """chrF (Popović, 2015): F-score of character n-grams; with `word_order` 2 it is chrF++."""
+    """Compute chrF (Popović, 2015): F-score of character n-grams; with `word_order` 2 it is chrF++."""
     with needed_for("chrF", package="sacrebleu"):
         from sacrebleu.metrics.chrf import CHRF
     metric = CHRF(word_order=word_order)
@@ -210,7 +210,7 @@ def chrf(texts: Texts, *, word_order: int = 0) -> Score:
 
 
 def ter(texts: Texts) -> Score:
-    """TER (Snover et al., 2006): edits over reference words; moving a block of words is one edit."""
+    """Compute TER (Snover et al., 2006): edits over reference words; moving a block of words is one edit."""
     with needed_for("TER", package="sacrebleu"):
         from sacrebleu.metrics.ter import TER
     metric = TER()
@@ -221,11 +221,11 @@ def _by_sacrebleu(
     name: str, texts: Texts, corpus: SacreMetric, sentence: SacreMetric, *, lower_is_better: bool = False
 ) -> Score:
     most = max(len(right) for right in texts.references)
-    # A stream holds one reference of each hypothesis; sacrebleu reads None as "none here", its annotations forget it.
+    # A stream holds one reference of each hypothesis; sacrebleu accepts None for "none here", unlike its annotations.
     streams = [[right[i] if i < len(right) else None for right in texts.references] for i in range(most)]
     pairs = zip(texts.hypotheses, texts.references, strict=True)
     sentences = tuple(sentence.sentence_score(hypothesis, right).score for hypothesis, right in pairs)
-    # Last of all, since a signature tells the number of references that were scored last.
+    # Comes last, since a signature reports the number of references that were scored last.
     total = corpus.corpus_score(texts.hypotheses, cast(Any, streams)).score
     signature = f"sacrebleu|{corpus.get_signature()}"
     if sentence is not corpus:
@@ -241,8 +241,8 @@ def _by_sacrebleu(
 class _UnicodeWords:
     """Lower-cased runs of letters and digits.
 
-    The tokenizer that comes with rouge-score keeps only a to z, and reads *Mädchen* as *m* and *dchen*; on
-    plain English the two agree.
+    rouge-score's own tokenizer keeps only a to z, and reads *Mädchen* as *m* and *dchen*; on plain English the two
+    agree.
     """
 
     def tokenize(self, text: str) -> list[str]:
@@ -250,9 +250,9 @@ class _UnicodeWords:
 
 
 def rouge(texts: Texts, *, kind: Literal["rouge1", "rouge2", "rougeL"] = "rougeL") -> Score:
-    """ROUGE's F1 (Lin, 2004): overlap of single words, of pairs, or the longest common subsequence.
+    """Compute ROUGE's F1 (Lin, 2004): overlap of single words, of pairs, or the longest common subsequence.
 
-    With several references the best counts.
+    With several references, the best one counts.
     """
     with needed_for("ROUGE", package="rouge-score"):
         from rouge_score.rouge_scorer import RougeScorer
@@ -264,10 +264,10 @@ def rouge(texts: Texts, *, kind: Literal["rouge1", "rouge2", "rougeL"] = "rougeL
 
 
 def error_rate(texts: Texts, *, unit: Literal["words", "characters"] = "words") -> Score:
-    """Word or character error rate: substitutions, deletions and insertions over the reference's length.
+    """Compute the word or character error rate: substitutions, deletions and insertions over the reference's length.
 
     Raises:
-        ValueError: a hypothesis has several references, for which it is not defined.
+        ValueError: a hypothesis has several references, for which the rate is not defined.
     """
     with needed_for("an error rate", package="jiwer"):
         import jiwer
@@ -281,14 +281,14 @@ def error_rate(texts: Texts, *, unit: Literal["words", "characters"] = "words") 
 
 
 def meteor(texts: Texts, *, synonyms: Thesaurus | Literal["installed"] | None = "installed") -> Score:
-    """METEOR (Lavie and Agarwal, 2007) of English: words matched exactly, by stem, and by synonym; order counts.
+    """Compute METEOR (Lavie and Agarwal, 2007) for English: words match exactly, by stem or by synonym; order counts.
 
-    With several references the best counts. The signature says which stages were used.
+    With several references, the best one counts. The signature says which stages were used.
 
     Args:
-        texts: what to judge.
-        synonyms: a thesaurus; None for no such stage; "installed" for all of WordNet where nltk has it
-            (`nltk.download("wordnet")`), else none.
+        texts: the texts to evaluate.
+        synonyms: a thesaurus; None to skip this stage; "installed" for all of WordNet if nltk has it
+            (`nltk.download("wordnet")`), else None.
 
     Raises:
         ValueError: the thesaurus lacks a word.
@@ -314,19 +314,19 @@ def meteor(texts: Texts, *, synonyms: Thesaurus | Literal["installed"] | None = 
 class _SynonymsOfStems:
     """Stand-in for WordNet, which nltk asks for synonyms.
 
-    In nltk the stage of stems hands its leftovers on *as stems*: the one of synonyms looks up *littl*, which no
-    dictionary has. So this one knows the words that the stems are from, and gives the stems of their synonyms.
+    In nltk, the stemming stage passes its leftovers on *as stems*, so the synonym stage would look up *littl*, which no
+    dictionary has. This class knows the words behind the stems, and returns the stems of their synonyms.
     """
 
     def __init__(self, words: Iterable[str], thesaurus: Thesaurus | None, stem: Callable[[str], str]) -> None:
-        """Look up the words of a hypothesis; without a thesaurus none has any."""
+        """Look up the words of a hypothesis; without a thesaurus no word has synonyms."""
         self._names = defaultdict[str, set[str]](set)
         if thesaurus:
             for word in words:
                 self._names[stem(word)].update(map(stem, thesaurus.synonyms(word)))
 
     def synsets(self, stem: str) -> list[_Lemmas]:
-        """All synonyms in one."""
+        """Return all synonyms in one set."""
         return [_Lemmas(self._names[stem])]
 
 
@@ -347,7 +347,7 @@ class _Lemma:
 
 
 def _wordnet() -> Thesaurus | None:
-    """WordNet, if its data is on this machine; else None."""
+    """Return WordNet if its data is on this machine, else None."""
     from nltk.corpus import wordnet
 
     try:
@@ -358,7 +358,7 @@ def _wordnet() -> Thesaurus | None:
 
 
 def _synonyms_in(wordnet: Any, word: str) -> set[str]:
-    """All single words that share a meaning with one, or with its base form."""
+    """Return all single words that share a meaning with a word, or with its base form."""
     names = {lemma.name() for synset in wordnet.synsets(word) for lemma in synset.lemmas()}
     return {name for name in names if "_" not in name}
 
@@ -383,7 +383,7 @@ METRICS: dict[str, Metric] = {
     "cer": partial(error_rate, unit="characters"),
     "meteor": meteor,
 }
-"""The metrics that need nothing but texts, by name.
+"""The metrics that need only texts, by name.
 
 `course_lib.evaluation.similarity` has one that needs a model: BERTScore.
 """

@@ -40,8 +40,8 @@ class TextEncoder:
     Attributes:
         bert: the model.
         vocabulary: BERT's WordPiece.
-        name: what the model is called, for a metric's signature.
-        max_length: the most pieces that are read of a text, [CLS] and [SEP] included; None for the model's context.
+        name: the model's name, for a metric's signature.
+        max_length: the most pieces to read of a text, [CLS] and [SEP] included; None for the model's context.
     """
 
     bert: BERT
@@ -51,14 +51,14 @@ class TextEncoder:
 
     @classmethod
     def from_pretrained(cls, name: str | Path) -> TextEncoder:
-        """BERT, or what has its architecture, such as MiniLM, with the vocabulary next to it.
+        """Load BERT, or a model with its architecture, such as MiniLM, and its vocabulary.
 
         Args:
             name: a model on the hub, or a folder with `config.json`, `model.safetensors` and the vocabulary.
 
         Raises:
             FileNotFoundError: there is no such folder or model, it has no vocabulary, or the hub cannot be reached.
-            ValueError: it has another architecture, or its files do not fit.
+            ValueError: the model has another architecture, or its files do not fit.
         """
         folder = find_folder(name)
         vocabulary = SubwordVocabulary.from_pretrained(folder)
@@ -69,7 +69,7 @@ class TextEncoder:
 
     @classmethod
     def packaged(cls) -> TextEncoder:
-        """all-MiniLM-L6-v2 (22 million parameters) from a Python package: nothing is downloaded when it is used.
+        """Load all-MiniLM-L6-v2 (22 million parameters) from a Python package, without downloading anything.
 
         Raises:
             ModuleNotFoundError: the package is not installed.
@@ -79,12 +79,12 @@ class TextEncoder:
         return dataclasses.replace(cls.from_pretrained(get_model_path()), name="all-MiniLM-L6-v2")
 
     def states(self, texts: Sequence[str], batch_size: int = 32) -> list[Float[Tensor, "_pieces d_model"]]:
-        """For each text, a vector for each of its pieces, [CLS] first and [SEP] last, on the model's device.
+        """Return for each text a vector for each piece, [CLS] first and [SEP] last, on the model's device.
 
-        A text of more than `max_length` pieces loses its end.
+        A text of more than `max_length` pieces is cut off.
 
         Raises:
-            TypeError: one string instead of a list.
+            TypeError: given one string instead of a list.
             ValueError: there are no texts, or `batch_size` is below 1.
         """
         check_texts(texts)
@@ -106,7 +106,7 @@ class TextEncoder:
         return found
 
     def sentence_vectors(self, texts: Sequence[str], batch_size: int = 32) -> Float[Tensor, "texts d_model"]:
-        """One vector of length 1 for each text: the mean of its pieces' states, those of [CLS] and [SEP] included.
+        """Return a vector of length 1 for each text: the mean of its pieces' states, [CLS] and [SEP] included.
 
         MiniLM was trained for vectors made like this; the dot product of two is their cosine similarity.
         Reimers and Gurevych (2019), "Sentence-BERT", section 3.
@@ -119,25 +119,25 @@ class TextEncoder:
 
 
 def _max_length(folder: Path) -> int | None:
-    """Return how many tokens a published sentence encoder reads: all-MiniLM-L6-v2 256 of its 512, for example."""
+    """Return the number of tokens that a published sentence encoder reads: all-MiniLM-L6-v2 reads 256, for example."""
     path = folder / "sentence_bert_config.json"
     found = read_json(path).get("max_seq_length") if path.is_file() else None
     return found if isinstance(found, int) and found > 2 else None
 
 
 def bertscore(texts: Texts, encoder: TextEncoder) -> Score:
-    """BERTScore's F1 (Zhang et al., 2020): each piece is matched with the piece of the other text most like it.
+    """Compute BERTScore's F1 (Zhang et al., 2020): match each piece with the most similar piece of the other text.
 
         precision = mean over the hypothesis's pieces of the largest cosine similarity to a piece of the reference
         recall    = mean over the reference's pieces of the largest similarity to a piece of the hypothesis
 
     States are the last layer's; [CLS] and [SEP] do not count, pieces are not weighted, and scores are not rescaled.
-    With several references the best counts; an empty hypothesis scores 0. The score depends on the model: compare
-    only figures from the same one.
+    With several references the best counts; an empty hypothesis scores 0. The score depends on the model: compare only
+    scores from the same one.
 
-    This is our own, with our BERT, and not torchmetrics': that one (1.9) pairs the wrong sentences when hypotheses
-    and references differ in length, so that a sentence's score depends on the others. One sentence at a time the two
-    are equal.
+    This is our own implementation, with our BERT. That of torchmetrics (1.9) pairs the wrong sentences when hypotheses
+    and references differ in length, so that a sentence's score depends on the others. For a single sentence the two
+    agree.
     """
     hypotheses = encoder.states(texts.hypotheses)
     references = iter(encoder.states([text for several in texts.references for text in several]))
@@ -150,7 +150,7 @@ def bertscore(texts: Texts, encoder: TextEncoder) -> Score:
 
 
 def _matched(hypothesis: Float[Tensor, "pieces d_model"], reference: Float[Tensor, "others d_model"]) -> float:
-    """The F1 of one pair of texts, from their states with those of [CLS] and [SEP]."""
+    """Return the F1 of a pair of texts, from their states, [CLS] and [SEP] included."""
     ours, theirs = (F.normalize(states[1:-1], dim=-1) for states in (hypothesis, reference))
     if not len(ours) or not len(theirs):
         return 0.0

@@ -1,12 +1,12 @@
-"""Which words METEOR takes for synonyms: WordNet's, of the words of lesson 10, in a table that ships with the course.
+"""Synonyms for METEOR: WordNet's, for the words of lesson 10, in a table that ships with the course.
 
     python -m course_lib.evaluation.thesaurus FOLDER [WORD ...]
 
-looks up the table's words anew, and any others that are named, in the WordNet in FOLDER: `/usr/share/wordnet`, once
-Debian's package `wordnet-base` is installed. The table is licensed as WordNet is, by the text beside it.
+looks up the table's words again, and any other WORDs, in the WordNet in FOLDER: `/usr/share/wordnet`, once Debian's
+package `wordnet-base` is installed. The table has WordNet's license, which is beside it.
 
-Miller (1995), "WordNet: A Lexical Database for English". Its files are described in wndb(5WN), the rules for
-endings in morphy(7WN).
+Miller (1995), "WordNet: A Lexical Database for English". Its files are described in wndb(5WN), its rules for endings in
+morphy(7WN).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final
 
 TABLE: Final = Path(__file__).parent / "wordnet" / "synonyms.tsv"
-"""The table: a word in each line, and what WordNet knows as its synonyms."""
+"""The table: a word in each line, with its synonyms in WordNet."""
 
 ENDINGS: Final = {
     "noun": "s: ses:s ves:f xes:x zes:z ches:ch shes:sh men:man ies:y",
@@ -28,7 +28,7 @@ ENDINGS: Final = {
     "adj": "er: est: er:e est:e",
     "adv": "",
 }
-"""For each part of speech the endings that a word may have, and what stands in their place in the dictionary."""
+"""For each part of speech, the endings that a word may have, and what replaces them in the dictionary."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,8 @@ class Thesaurus:
     """A source of synonyms.
 
     Attributes:
-        name: of it, for the signature of a score.
-        synonyms: a word's synonyms, in any of its senses.
+        name: its name, for the signature of a score.
+        synonyms: returns a word's synonyms, in any of its senses.
     """
 
     name: str
@@ -45,10 +45,10 @@ class Thesaurus:
 
 
 def lesson_thesaurus(table: Path = TABLE) -> Thesaurus:
-    """WordNet's synonyms of the words of lesson 10; asked for another word, it raises a ValueError.
+    """Return WordNet's synonyms for the words of lesson 10; for any other word, it raises a ValueError.
 
     Args:
-        table: what `write_table` has written.
+        table: the file that `write_table` wrote.
     """
     known = _read(table)
 
@@ -69,14 +69,14 @@ def _read(table: Path) -> dict[str, frozenset[str]]:
 
 
 def look_up(folder: Path, words: Iterable[str]) -> dict[str, frozenset[str]]:
-    """WordNet's synonyms for some words: single words that share a meaning with a word, or with its base form.
+    """Look up WordNet's synonyms of words: single words that share a meaning with the word or its base form.
 
     Args:
-        folder: of WordNet's files, `data.noun` and the others.
-        words: in any form: *waited* is looked up as *wait*, too.
+        folder: the folder of WordNet's files, `data.noun` and the others.
+        words: the words, in any form: *waited* is looked up as *wait*, too.
 
     Raises:
-        FileNotFoundError: these files are not there.
+        FileNotFoundError: WordNet's files are missing.
     """
     found: dict[str, set[str]] = {word.lower(): set() for word in words}
     for part, endings in ENDINGS.items():
@@ -90,7 +90,7 @@ def look_up(folder: Path, words: Iterable[str]) -> dict[str, frozenset[str]]:
 
 
 def _meanings(path: Path) -> defaultdict[str, set[str]]:
-    """For each word of a part of speech, all single words that share a meaning with it; in lower case."""
+    """Return for each word of a part of speech all single words that share a meaning with it, in lower case."""
     meanings = defaultdict[str, set[str]](set)
     with path.open(encoding="utf-8") as lines:
         for line in lines:
@@ -105,21 +105,21 @@ def _meanings(path: Path) -> defaultdict[str, set[str]]:
 
 
 def _irregular(path: Path) -> dict[str, list[str]]:
-    """The base forms of words whose endings follow no rule, such as *said*."""
+    """Return the base forms of words whose endings follow no rule, such as *said*."""
     with path.open(encoding="utf-8") as lines:
         return {word: bases for word, *bases in map(str.split, lines)}
 
 
 def write_table(folder: Path, more: Iterable[str] = (), table: Path = TABLE) -> None:
-    """Look up the words of a table, and more words, and rewrite the table.
+    """Look up a table's words, and more words, and rewrite the table.
 
     Args:
-        folder: of WordNet's files.
-        more: words that the table does not have.
-        table: where it is; the words in it stay.
+        folder: the folder of WordNet's files.
+        more: words to add to the table.
+        table: the file; the words in it stay.
 
     Raises:
-        FileNotFoundError: WordNet's files are not there.
+        FileNotFoundError: WordNet's files are missing.
     """
     words = {*(_read(table) if table.exists() else ()), *more}
     rows = (f"{word}\t{' '.join(sorted(found))}\n" for word, found in sorted(look_up(folder, words).items()))

@@ -1,4 +1,4 @@
-"""Heads: what is put on a model so that it solves a task (S1, "the seven heads").
+"""Heads: layers on top of a model that let it solve a task (S1, "the seven heads").
 
     the slide's task            head                   on          logits for [batch, tokens]
     language modeling          `GPT` itself                       [batch, tokens, vocab_size]
@@ -10,7 +10,7 @@
     conditional generation      `Transformer` itself               [batch, target, vocab_size], for two texts
 
 An encoder is any `Encoder`: `BERT`, `BagOfEmbeddings` or `RecurrentEncoder`. A head adds little: most are one linear
-layer, and all but the generating ones are trained by one loss, `head_loss`, since each answers "which of these?" for
+layer. All but the generating ones are trained with one loss, `head_loss`, since each answers "which of these?" for
 every label.
 
 Devlin et al. (2019), section 4; Radford et al. (2018), "Improving Language Understanding by Generative
@@ -39,11 +39,11 @@ from course_lib.published.from_pretrained import FromPretrained, HeadFromPretrai
 
 
 def head_loss(model: nn.Module, batch: LabelledBatch) -> Float[Tensor, ""]:
-    """The mean cross-entropy, in nats, of the labels that are to be learned: for every head on an encoder.
+    """Return the mean cross-entropy, in nats, of the labels to learn; works for every head on an encoder.
 
     Raises:
-        ValueError: logits and labels do not fit, a label is not a class, or every label is `IGNORED`, so that
-            there is no mean.
+        ValueError: logits and labels do not fit, a label is not a class, or every label is `IGNORED`, so there is no
+            mean.
     """
     logits: Tensor = model(batch.ids, segments=batch.segments, mask=batch.mask)
     if logits.shape[:-1] != batch.labels.shape:
@@ -56,9 +56,9 @@ def head_loss(model: nn.Module, batch: LabelledBatch) -> Float[Tensor, ""]:
 
 
 def label_loss(logits: Float[Tensor, "*positions classes"], labels: Int[Tensor, "*positions"]) -> Float[Tensor, ""]:
-    """The mean cross-entropy, in nats, over the positions whose label is not `IGNORED`; NaN where there is none.
+    """Return the mean cross-entropy, in nats, over the positions whose label is not `IGNORED`; NaN if there are none.
 
-    For masked tokens it is the loss of Devlin et al. (2019), section 3.1, task 1.
+    For masked tokens this is the loss of Devlin et al. (2019), section 3.1, task 1.
 
     Raises:
         ValueError: a label is not one of the classes.
@@ -82,7 +82,7 @@ class Head(HeadFromPretrained, nn.Module, ABC):
     """Turns a model's output into logits, and is called like the model itself.
 
     Attributes:
-        stands_on: what the model is called in the head, and in the names of its weights.
+        stands_on: the name of the model within the head, and in the names of its weights.
     """
 
     stands_on: ClassVar[str] = "encoder"
@@ -95,12 +95,12 @@ class Head(HeadFromPretrained, nn.Module, ABC):
         segments: Int[Tensor, "batch tokens"] | None = None,
         mask: Bool[Tensor, "batch tokens"] | None = None,
     ) -> Float[Tensor, "batch ..."]:
-        """A score for each answer. Arguments as for `BERT`."""
+        """Return a score for each answer. The arguments are those of `BERT`."""
         return self.logits(getattr(self, self.stands_on)(ids, segments=segments, mask=mask), mask)
 
     @abstractmethod
     def logits(self, read: BERTOutput, mask: Bool[Tensor, "batch tokens"] | None) -> Float[Tensor, "batch ..."]:
-        """The scores, from what the model has read."""
+        """Return the scores, from the model's output."""
 
 
 class SequenceClassifier(Head):
@@ -109,10 +109,10 @@ class SequenceClassifier(Head):
     of_classes = True
 
     def __init__(self, encoder: Encoder, classes: int, *, pooling: Pooling = "pooled", dropout: float = 0.1) -> None:
-        """A linear layer on one vector of the sequence.
+        """Create a linear layer on one vector of the sequence.
 
         Raises:
-            ValueError: fewer than two classes, or an unknown pooling.
+            ValueError: there are fewer than two classes, or the pooling is unknown.
         """
         super().__init__()
         _check_classes(classes)
@@ -123,21 +123,21 @@ class SequenceClassifier(Head):
         self.output = nn.Linear(encoder.config.d_model, classes)
 
     def logits(self, read: BERTOutput, mask: Bool[Tensor, "batch tokens"] | None) -> Float[Tensor, "batch classes"]:
-        """A score for each class."""
+        """Return a score for each class."""
         out: Tensor = self.output(self.dropout(_vector(read, mask, self.pooling)))
         return out
 
 
 class TokenClassifier(Head):
-    """A label for every token, by one classifier used again and again: parts of speech, named entities (S1)."""
+    """A label for every token, from one classifier applied to each: parts of speech, named entities (S1)."""
 
     of_classes = True
 
     def __init__(self, encoder: Encoder, classes: int, *, dropout: float = 0.1) -> None:
-        """A linear layer on each token's vector.
+        """Create a linear layer on each token's vector.
 
         Raises:
-            ValueError: fewer than two classes.
+            ValueError: there are fewer than two classes.
         """
         super().__init__()
         _check_classes(classes)
@@ -148,7 +148,7 @@ class TokenClassifier(Head):
     def logits(
         self, read: BERTOutput, mask: Bool[Tensor, "batch tokens"] | None
     ) -> Float[Tensor, "batch tokens classes"]:
-        """A score for each class at each token."""
+        """Return a score for each class at each token."""
         out: Tensor = self.output(self.dropout(read.states))
         return out
 
@@ -157,26 +157,26 @@ class QuestionAnswering(Head):
     """Extractive question answering: where in a text an answer begins and ends (Devlin et al., 2019, section 4.2)."""
 
     def __init__(self, encoder: Encoder) -> None:
-        """Two scores for each token: to be the first of the answer, and to be the last."""
+        """Create the layer with two scores for each token: for the answer's first token, and for its last."""
         super().__init__()
         self.encoder = encoder
         self.output = nn.Linear(encoder.config.d_model, 2)
 
     def logits(self, read: BERTOutput, mask: Bool[Tensor, "batch tokens"] | None) -> Float[Tensor, "batch 2 tokens"]:
-        """Scores of each token to be the first, and to be the last of the answer; -inf at padding."""
+        """Return each token's scores as the answer's first token and as its last; -inf at padding."""
         logits: Tensor = self.output(read.states).transpose(1, 2)
         return logits if mask is None else logits.masked_fill(~mask.unsqueeze(1), -torch.inf)
 
 
 def best_spans(logits: Float[Tensor, "batch 2 tokens"], max_tokens: int | None = None) -> Int[Tensor, "batch 2"]:
-    """The most probable span of each text: first ≤ last, which the two scores by themselves do not know.
+    """Return the most probable span of each text with first ≤ last, which the scores alone do not ensure.
 
     Args:
-        logits: of `QuestionAnswering`.
+        logits: the output of `QuestionAnswering`.
         max_tokens: the longest span to consider; None for any length.
 
     Returns:
-        The positions of its first and its last token.
+        The positions of the span's first and last token.
 
     Raises:
         ValueError: `max_tokens` is below 1.
@@ -194,15 +194,15 @@ def best_spans(logits: Float[Tensor, "batch 2 tokens"], max_tokens: int | None =
 
 
 class MultipleChoice(HeadFromPretrained, nn.Module):
-    """Which of several continuations, or answers, fits: each is read together with the question (S1)."""
+    """Chooses which of several continuations, or answers, fits: each is read together with the question (S1)."""
 
     stands_on, body = "encoder", BERT
 
     def __init__(self, encoder: Encoder, *, pooling: Pooling = "pooled", dropout: float = 0.1) -> None:
-        """One score for each choice.
+        """Create the layer with one score for each choice.
 
         Raises:
-            ValueError: an unknown pooling.
+            ValueError: the pooling is unknown.
         """
         super().__init__()
         check_one_of(Pooling, pooling=pooling)
@@ -218,7 +218,7 @@ class MultipleChoice(HeadFromPretrained, nn.Module):
         segments: Int[Tensor, "batch choices tokens"] | None = None,
         mask: Bool[Tensor, "batch choices tokens"] | None = None,
     ) -> Float[Tensor, "batch choices"]:
-        """A score for each choice; every choice has the question in it.
+        """Return a score for each choice; every choice includes the question.
 
         Raises:
             ValueError: the ids are not [batch, choices, tokens].
@@ -234,7 +234,7 @@ class MultipleChoice(HeadFromPretrained, nn.Module):
 
 
 Score = Callable[[Tensor, "Tensor | None", "Tensor | None"], Tensor]
-"""One number for each row of tokens, [rows], from ids, segments and mask, [rows, tokens] each."""
+"""Returns a number for each row of tokens, [rows], from ids, segments and mask, [rows, tokens] each."""
 
 
 def score_choices(
@@ -243,7 +243,7 @@ def score_choices(
     segments: Int[Tensor, "batch choices tokens"] | None,
     mask: Bool[Tensor, "batch choices tokens"] | None,
 ) -> Float[Tensor, "batch choices"]:
-    """Every choice scored by itself, all of them in one batch of rows."""
+    """Score each choice by itself, all of them in one batch of rows."""
     rows = [None if tensor is None else tensor.flatten(0, 1) for tensor in (segments, mask)]
     return score(ids.flatten(0, 1), *rows).view(ids.shape[:2])
 
@@ -264,7 +264,7 @@ def _check_classes(classes: int) -> None:
         raise ValueError(f"a classifier needs at least 2 classes, not {classes}")
 
 
-# --- Heads alone, on the states that an encoder has left -----------------------------------------------------------
+# --- Heads alone, on an encoder's states --------------------------------------------------------------------------
 
 
 class SequenceHead(nn.Module):
@@ -279,7 +279,7 @@ class SequenceHead(nn.Module):
         self.output = nn.Linear(d_model, classes)
 
     def forward(self, states: Float[Tensor, "batch tokens d_model"]) -> Float[Tensor, "batch classes"]:
-        """A score for each class."""
+        """Return a score for each class."""
         pooled = torch.tanh(self.dense(states[:, 0]))
         out: Tensor = self.output(pooled)
         return out
@@ -298,7 +298,7 @@ class WordHead(nn.Module):
     def forward(
         self, states: Float[Tensor, "batch pieces d_model"], starts: Int[Tensor, "batch tokens"]
     ) -> Float[Tensor, "batch tokens classes"]:
-        """A score for each class at each token; `starts` says where each token's first piece is."""
+        """Return a score for each class at each token; `starts` holds the position of each token's first piece."""
         positions = starts.unsqueeze(-1).expand(-1, -1, states.shape[-1])
         out: Tensor = self.output(states.gather(1, positions))
         return out
@@ -308,7 +308,7 @@ class WordHead(nn.Module):
 
 
 class MaskedLanguageModel(Head):
-    """BERT with the head that guesses tokens from both sides; the output's rows are the token embeddings."""
+    """BERT with the head that predicts tokens from both sides; the output layer's rows are the token embeddings."""
 
     stands_on = "bert"
 
@@ -327,13 +327,13 @@ class MaskedLanguageModel(Head):
     def logits(
         self, read: BERTOutput, mask: Bool[Tensor, "batch tokens"] | None
     ) -> Float[Tensor, "batch tokens vocab_size"]:
-        """A score for each token of the vocabulary at each position."""
+        """Return a score for each token of the vocabulary at each position."""
         out: Tensor = self.output(self.norm(ACTIVATIONS[self.bert.config.activation](self.dense(read.states))))
         return out
 
 
 class NextSentencePredictor(Head):
-    """BERT with its other head: class 0 where the second text follows the first, 1 where it is a random one."""
+    """BERT with its other head: class 0 if the second text follows the first, 1 if it is a random one."""
 
     stands_on = "bert"
 
@@ -343,7 +343,7 @@ class NextSentencePredictor(Head):
         self.output = nn.Linear(bert.config.d_model, 2)
 
     def logits(self, read: BERTOutput, mask: Bool[Tensor, "batch tokens"] | None) -> Float[Tensor, "batch 2"]:
-        """A score for "follows" and one for "random"."""
+        """Return a score for "follows" and one for "random"."""
         out: Tensor = self.output(read.pooled)
         return out
 
@@ -352,15 +352,15 @@ class NextSentencePredictor(Head):
 
 
 class GPTClassifier(HeadFromPretrained, nn.Module):
-    """GPT with one linear layer on the last token's vector: it alone has seen the whole text (S2)."""
+    """GPT with one linear layer on the last token's vector, the only one that has seen the whole text (S2)."""
 
     stands_on, body, of_classes = "gpt", GPT, True
 
     def __init__(self, gpt: GPT, classes: int, *, dropout: float = 0.1) -> None:
-        """The one new layer.
+        """Create the one new layer.
 
         Raises:
-            ValueError: fewer than two classes.
+            ValueError: there are fewer than two classes.
         """
         super().__init__()
         _check_classes(classes)
@@ -376,12 +376,12 @@ class GPTClassifier(HeadFromPretrained, nn.Module):
         segments: Int[Tensor, "batch tokens"] | None = None,
         mask: Bool[Tensor, "batch tokens"] | None = None,
     ) -> Float[Tensor, "batch classes"]:
-        """A score for each class.
+        """Return a score for each class.
 
         Args:
             ids: the tokens.
-            segments: not used; a separating token does their work.
-            mask: True at tokens, False at padding, before or after them; None where there is none.
+            segments: not used; a separator token does their work.
+            mask: True at tokens, False at padding, before or after them; None if there is no padding.
         """
         check_ids(ids, self.gpt.config.vocab_size, "ids")
         out: Tensor = self.output(self.dropout(at_last_token(self.gpt.states(ids, mask), mask)))

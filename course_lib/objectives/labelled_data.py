@@ -1,6 +1,6 @@
-"""Texts with labels, in batches: what the heads learn from.
+"""Texts with labels, in batches, for training heads.
 
-One form serves all of them. An example is one input, or several to choose among, and its labels: one for the whole,
+All heads use the same form. An example is one input, or several to choose from, and its labels: one for the whole text,
 one for each token, or the two ends of a span.
 """
 
@@ -19,7 +19,7 @@ from course_lib.text.batches import LengthBuckets, TensorBatch, pad
 from course_lib.text.tokenization import JoinedPair
 
 IGNORED = -100
-"""The label of what is not to be learned, such as padding; the value that torch's cross-entropy leaves out."""
+"""The label of what is not to be learned, such as padding; torch's cross-entropy ignores this value."""
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,8 @@ class LabelledText:
     """One example.
 
     Attributes:
-        inputs: the text, or the pair; several, where one of them is to be chosen.
-        labels: of the text or the right choice (), of its tokens [tokens], or of an answer's two ends [2].
+        inputs: the text, or the pair; several if one of them is to be chosen.
+        labels: the text's label or the right choice (), the tokens' labels [tokens], or an answer's two ends [2].
     """
 
     inputs: tuple[JoinedPair, ...]
@@ -41,13 +41,13 @@ class LabelledText:
 
 @dataclass(frozen=True)
 class LabelledBatch(TensorBatch):
-    """Sequences with what is to be said about them; [batch, choices, tokens] where there is something to choose.
+    """Sequences with their labels; [batch, choices, tokens] if there are choices.
 
     Attributes:
         ids: the tokens.
         segments: 0 at the tokens of the first text, 1 at those of the second.
         mask: True at tokens, False at padding.
-        labels: `IGNORED` where there is nothing to learn.
+        labels: the labels, `IGNORED` where there is nothing to learn.
     """
 
     ids: Int[Tensor, "batch *choices tokens"]
@@ -67,10 +67,10 @@ class LabelledBatch(TensorBatch):
 
 
 def collate_labelled(examples: Sequence[LabelledText]) -> LabelledBatch:
-    """A batch of these examples, padded to the longest input.
+    """Return a batch of these examples, padded to the longest input.
 
     Raises:
-        ValueError: there are none, or they differ in how many inputs or what kind of labels they have.
+        ValueError: there are no examples, or they differ in their number of inputs or their kind of labels.
     """
     if not examples:
         raise ValueError("a batch needs at least one example, got none")
@@ -89,7 +89,7 @@ def collate_labelled(examples: Sequence[LabelledText]) -> LabelledBatch:
 
 
 def labelled_data(examples: Sequence[LabelledText], max_tokens: int) -> LengthBuckets[LabelledText, LabelledBatch]:
-    """Examples to learn from, in batches of at most this many tokens, padding included.
+    """Put examples into batches of at most this many tokens, padding included.
 
     Raises:
         ValueError: there are no examples, or one is longer than a batch.

@@ -21,21 +21,21 @@ from course_lib.objectives.labelled_data import IGNORED, LabelledBatch
 from course_lib.text.tokenization import join_pair
 
 MASK_PROBABILITY = 0.15
-"""The probability of a token to be chosen in BERT's pre-training."""
+"""The probability that BERT's pre-training chooses a token."""
 
 
 @dataclass(frozen=True)
 class MaskedTokens:
     """Chooses tokens and masks them.
 
-    Each token is chosen with probability p. Of those chosen, 80% become [MASK], 10% a random token, and 10%
-    stay: since later texts have no [MASK], the model must not rely on it to know which tokens it is asked about.
+    Each token is chosen with probability p. Of those chosen, 80% become [MASK], 10% a random token, and 10% stay: since
+    later texts have no [MASK], the model must not need it to know which tokens to predict.
 
     Attributes:
-        vocab_size: how many tokens there are; random ones are drawn from all of them.
+        vocab_size: the number of tokens in the vocabulary; random ones are drawn from all of it.
         mask_id: the id of [MASK].
-        special_ids: of tokens that are never chosen, such as padding, [CLS] and [SEP].
-        p: the probability of every other token to be chosen.
+        special_ids: the ids of tokens that are never chosen, such as padding, [CLS] and [SEP].
+        p: the probability that any other token is chosen.
     """
 
     vocab_size: int
@@ -50,7 +50,7 @@ class MaskedTokens:
     def corrupt(
         self, ids: Int[Tensor, "batch tokens"], generator: Generator | None = None
     ) -> tuple[Int[Tensor, "batch tokens"], Int[Tensor, "batch tokens"]]:
-        """Choose tokens and mask them, as `mask_words` does; `ids` stay as they are.
+        """Choose tokens and mask them as `mask_words` does; `ids` are not changed.
 
         Args:
             ids: the tokens.
@@ -62,7 +62,7 @@ class MaskedTokens:
         return mask_words(ids, special, chance, fate, anything, self.mask_id, self.p)
 
     def loss(self, model: MaskedLanguageModel, batch: LabelledBatch) -> Tensor:
-        """The mean negative log-likelihood, in nats, of the masked tokens, which are drawn again in every call.
+        """Return the mean negative log-likelihood, in nats, of masked tokens, drawn again in every call.
 
         The batch's labels are not used.
 
@@ -82,19 +82,19 @@ def mask_words(
     mask_id: int,
     p: float = MASK_PROBABILITY,
 ) -> tuple[Int[Tensor, "batch tokens"], Int[Tensor, "batch tokens"]]:
-    """The corruption itself, with all random choices passed in. Devlin et al. (2019), section 3.1 and appendix A.1.
+    """Mask tokens, with all random choices passed in. Devlin et al. (2019), section 3.1 and appendix A.1.
 
     Args:
         ids: the tokens.
         special: True at [CLS], [SEP] and padding, which are never chosen.
         chance: from 0 to 1; a token is chosen where it is below `p`.
-        fate: from 0 to 1; a chosen token becomes [MASK] below 0.8, another token below 0.9, and stays above.
-        anything: the other tokens.
+        fate: from 0 to 1; a chosen token becomes [MASK] below 0.8, another token below 0.9, and stays otherwise.
+        anything: the tokens to replace others with.
         mask_id: the id of [MASK].
         p: the probability of being chosen.
 
     Returns:
-        What the model reads; and the right token where one was chosen, `IGNORED` everywhere else.
+        What the model reads; and the labels: the right token where one was chosen, `IGNORED` elsewhere.
     """
     chosen = (chance < p) & ~special
     hidden = torch.where(fate < 0.8, mask_id, torch.where(fate < 0.9, anything, ids))
@@ -102,9 +102,9 @@ def mask_words(
 
 
 def expected_counts(tokens: int) -> tuple[float, float, float]:
-    """Of this many tokens, how many become [MASK], how many another token, and how many are kept but predicted.
+    """Return how many of these tokens become [MASK], how many another token, and how many are kept but predicted.
 
-    On average, and by the probabilities of Devlin et al. (2019), section 3.1.
+    These are averages for the probabilities of Devlin et al. (2019), section 3.1.
     """
     chosen = MASK_PROBABILITY * tokens
     return 0.8 * chosen, 0.1 * chosen, 0.1 * chosen
@@ -118,21 +118,21 @@ FOLLOWS, RANDOM = 0, 1
 """The labels of next-sentence prediction, as in BERT's published weights."""
 
 FOLLOWING = 0.5
-"""The probability that a pair's second sentence is the one that follows."""
+"""The probability that a pair's second sentence is the one that follows the first."""
 
 
 def sentence_pairs(texts: Sequence[Sequence[str]], rng: random.Random) -> list[tuple[str, str, int]]:
-    """Every sentence that another one follows, paired with that one or, half of the time, with a random one.
+    """Pair every sentence that another follows with that one or, half of the time, with a random one.
 
     Args:
         texts: each a list of sentences in their order.
-        rng: decides which get a random one, and which.
+        rng: decides which sentences get a random one, and draws it.
 
     Returns:
         The first sentence, the second, and `FOLLOWS` or `RANDOM`.
 
     Raises:
-        ValueError: no sentence is followed by another, or there are no others to draw from.
+        ValueError: no sentence follows another, or there are no others to draw from.
     """
     sentences = [sentence for text in texts for sentence in text]
     pairs = _neighbours(texts)
@@ -151,15 +151,15 @@ def sentence_pairs(texts: Sequence[Sequence[str]], rng: random.Random) -> list[t
 def next_sentence_pairs(
     texts: Sequence[Sequence[str]], chances: Sequence[float], others: Sequence[str]
 ) -> list[tuple[str, str, int]]:
-    """Pairs for next-sentence prediction, with all random choices passed in. Devlin et al. (2019), section 3.1.
+    """Return pairs for next-sentence prediction, with all random choices passed in. Devlin et al. (2019), section 3.1.
 
     Args:
         texts: each a list of sentences in their order.
         chances: from 0 to 1, one for each pair of neighbors; the second sentence stays where it is below 0.5.
-        others: the sentences that replace it elsewhere, one for each pair.
+        others: the sentences that replace it otherwise, one for each pair.
 
     Returns:
-        The first sentence, the second, and `FOLLOWS` or `RANDOM`. If the drawn sentence is the one that
+        The first sentence, the second, and `FOLLOWS` or `RANDOM`. If the sentence from `others` is the one that
         follows, the label is `FOLLOWS`.
     """
     drawn = []
@@ -179,15 +179,15 @@ def pretraining_loss(
     pair_logits: Float[Tensor, "batch 2"],
     pair_labels: Int[Tensor, " batch"],
 ) -> Float[Tensor, ""]:
-    """BERT's loss, in nats: the mean over the masked tokens plus the mean over the pairs.
+    """Return BERT's loss, in nats: the mean over the masked tokens plus the mean over the pairs.
 
     Devlin et al. (2019), appendix A.2.
 
     Args:
         word_logits: scores of all tokens at each position.
-        word_labels: the right tokens; `IGNORED` where nothing is asked.
+        word_labels: the right tokens; `IGNORED` where nothing is predicted.
         pair_logits: scores of `FOLLOWS` and `RANDOM`.
-        pair_labels: which of them is right.
+        pair_labels: the right class.
     """
     token_loss, pair_loss = label_loss(word_logits, word_labels), label_loss(pair_logits, pair_labels)
     return token_loss + pair_loss
@@ -203,7 +203,7 @@ def encode_pairs(
     sep_id: int,
     padding_id: int,
 ) -> tuple[Int[Tensor, "batch tokens"], Int[Tensor, "batch tokens"], Bool[Tensor, "batch tokens"]]:
-    """A batch of texts, or of pairs of them, as BERT reads it. Devlin et al. (2019), section 3, figure 2.
+    """Join texts, or pairs of texts, in a batch as BERT reads it. Devlin et al. (2019), section 3, figure 2.
 
     Args:
         firsts: the ids of each first text.
@@ -213,7 +213,7 @@ def encode_pairs(
         padding_id: the id that fills up shorter rows.
 
     Returns:
-        The ids; the segments, 0 at the first text and at padding; and the mask, True at tokens.
+        The ids; the segments, 0 at the first text and at padding, else 1; and the mask, True at tokens.
     """
     joined = [join_pair(*pair, cls_id=cls_id, sep_id=sep_id) for pair in zip(firsts, seconds, strict=True)]
     rows = [torch.tensor(pair.ids) for pair in joined]
