@@ -1,1 +1,1 @@
-"""Published models: found, read, and loaded into ours."""
+"""Published models: finding them, reading them, and loading them into ours."""

@@ -1,7 +1,7 @@
 """BERT's weights in `BERT` and in the heads on it, and those of its relatives RoBERTa and DistilBERT.
 
-All have BERT's blocks. They store W_q, W_k and W_v separately; ours are one below the other, in `W_qkv`. RoBERTa's
-positions begin after its padding's id, DistilBERT has neither segments nor a pooler. What is saved is always a BERT.
+All have BERT's blocks. They store W_q, W_k and W_v separately; ours are stacked in `W_qkv`. RoBERTa's positions begin
+after its padding id, and DistilBERT has neither segments nor a pooler. Models are always saved as a BERT.
 
 Devlin et al. (2019); Liu et al. (2019), "RoBERTa"; Sanh et al. (2019), "DistilBERT".
 """
@@ -31,7 +31,7 @@ from course_lib.published.plans import (
 )
 
 POSITIONS = r"embeddings\.position_ids"
-"""0, 1, 2, ...: once stored with the weights."""
+"""The positions 0, 1, 2, ..., which older files store with the weights."""
 
 
 # --- Configurations --------------------------------------------------------------------------------------------
@@ -72,7 +72,7 @@ def _write_bert(config: BERTConfig) -> dict[str, Any]:
 
 
 def _read_roberta(published: PublishedModel) -> BERTConfig:
-    """BERT's, but that the first position is the one after its padding's id."""
+    """Read BERT's configuration, but with the first position after the padding id."""
     before = published.token("pad_token_id", 1, published.size("vocab_size")) + 1
     context_length = published.size("max_position_embeddings") - before
     return _read_bert(published.with_config(max_position_embeddings=context_length))
@@ -99,7 +99,7 @@ def _read_distilbert(published: PublishedModel) -> BERTConfig:
 
 @dataclass(frozen=True)
 class _Names:
-    """A relative's names for the parts of a block; each has the block's number in it."""
+    """A relative's names for the parts of a block; the block's number goes into each."""
 
     block: str = "encoder.layer"
     projections: tuple[str, ...] = ("attention.self.query", "attention.self.key", "attention.self.value")
@@ -141,12 +141,12 @@ def _last_rows(positions: Tensor, count: int) -> Tensor:
 
 
 def _normal(shape: torch.Size) -> Tensor:
-    """As BERT's weights were initialized."""
+    """Draw weights as BERT's were initialized."""
     return 0.02 * torch.randn(shape)
 
 
 def _todays_name(name: str) -> str:
-    """BERT's own files say gamma and beta for a layer norm's weight and bias."""
+    """Return today's name of a tensor: older BERT files say gamma and beta for a layer norm's weight and bias."""
     return name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")
 
 
@@ -154,13 +154,13 @@ def _todays_name(name: str) -> str:
 
 
 def _heads(name: str, masked: Mapping[str, str], output: str = "classifier", **pooler: str) -> dict[str, PublishedHead]:
-    """The heads that all of them have.
+    """Return the heads that BERT and its relatives have.
 
     Args:
-        name: what the `transformers` library's classes begin with.
-        masked: what is called dense, norm and bias in the head that guesses tokens.
-        output: what scores classes in the one that reads the pooler's vector.
-        pooler: what is called the pooler there, if it belongs to the head.
+        name: the beginning of the class names in the `transformers` library.
+        masked: the names of "dense", "norm" and "bias" in the head that predicts tokens.
+        output: the name of the layer that scores classes in the head on the pooler's vector.
+        pooler: the names of the pooler in that head, if it belongs to the head.
     """
     body = weights_and_bias("pooler", pooler["pooler"]) if pooler else {}
     tokens = weights_and_bias("dense", masked["dense"]) | weights_and_bias("norm", masked["norm"])
@@ -204,7 +204,7 @@ BERT_FAMILY = PublishedFamily(
     },
     unused=lambda _model: [POSITIONS, r"cls\.predictions\.decoder\.(weight|bias)"],
 )
-"""BERT of any size, and what has its architecture, such as MiniLM."""
+"""BERT of any size, and models with its architecture, such as MiniLM."""
 
 
 def _roberta(model_type: str, name: str) -> PublishedFamily:
@@ -261,12 +261,12 @@ BERTS = (BERT_FAMILY, _roberta("roberta", "Roberta"), _roberta("xlm-roberta", "X
 
 
 def save_bert(folder: str | Path, tokens: Any, sentences: Any) -> None:
-    """Write a BERT with the two heads of its pre-training, as published ones have them; without, `save_pretrained`.
+    """Save a BERT with both heads of its pre-training, like published ones; `save_pretrained` saves it without.
 
     Args:
-        folder: where to; created if missing.
+        folder: where to save it; created if missing.
         tokens: the model with its first head, a `MaskedLanguageModel`.
-        sentences: the same model with its second, a `NextSentencePredictor`.
+        sentences: the same model with its second head, a `NextSentencePredictor`.
 
     Raises:
         ValueError: the heads are on different models.

@@ -1,7 +1,7 @@
-"""Families of published models: for each architecture what it takes to load one into ours and to save ours as one.
+"""Families of published models: what it takes to load each architecture into our models, and to save ours as one.
 
-A new architecture is a new `PublishedFamily`: how its configuration is read and written, a plan of its tensors, and the
-heads that it is published with. Our models name the families that they can be (`FromPretrained.families`).
+To add an architecture, add a `PublishedFamily`: how to read and write its configuration, a plan of its tensors, and its
+published heads. Our models list the families that they can be (`FromPretrained.families`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from course_lib.published.plans import Plan, load_weights, published_tensors, wi
 
 
 def _as_loaded(_model: Any, _published: PublishedModel) -> None:
-    """Nothing more to do."""
+    """Do nothing more after loading."""
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,10 @@ class PublishedHead:
     """One of our heads, as an architecture publishes it.
 
     Attributes:
-        architecture: what the `transformers` library calls the model with this head.
+        architecture: the name of the model with this head in the `transformers` library.
         plan: where the head's own tensors come from.
-        body: where tensors of the model below come from that are elsewhere with this head.
-        pooled: whether it reads the pooler's vector.
+        body: where tensors of the model below come from, if they have other places with this head.
+        pooled: whether the head reads the pooler's vector.
     """
 
     architecture: str
@@ -41,27 +41,27 @@ class PublishedHead:
 
     @property
     def names(self) -> set[str]:
-        """The published tensors that are the head's."""
+        """The names of the head's published tensors."""
         return {name for source in (*self.plan.values(), *self.body.values()) for name in source.names}
 
 
 @dataclass(frozen=True)
 class PublishedFamily:
-    """One published architecture, and how it is ours.
+    """One published architecture, and how it corresponds to ours.
 
     Attributes:
-        model_type: what `config.json` calls the architecture.
-        architecture: what the `transformers` library calls the model.
-        read_config: our configuration, from theirs; ValueError where it asks for what our model cannot do.
-        write_config: theirs, from ours; None if ours are saved as another family.
-        plan: which published tensor is which of a model's.
-        body: what the names of all tensors begin with but for the head's, where a model has one.
-        outside: which of the plan's tensors have no such beginning.
-        bare: whether the model by itself is saved without it, too.
-        plain_name: today's name of a tensor that was called something else.
-        heads: what it is published with, by the names of our classes.
-        unused: patterns of published tensors that our model has no use for.
-        finish: what is left to do once the weights are loaded.
+        model_type: the architecture's name in `config.json`.
+        architecture: the model's name in the `transformers` library.
+        read_config: makes our configuration from theirs; raises a ValueError if our model cannot do what theirs says.
+        write_config: makes their configuration from ours; None if our models are saved as another family.
+        plan: the plan of a model's tensors.
+        body: the prefix of all tensors' names except the head's, in a model with a head.
+        outside: the tensors of the plan without this prefix.
+        bare: whether a model without a head is saved without the prefix, too.
+        plain_name: returns today's name of a tensor, for older names.
+        heads: the published heads, by the names of our classes.
+        unused: returns patterns of published tensors that our model does not use.
+        finish: called after the weights are loaded.
     """
 
     model_type: str
@@ -85,17 +85,17 @@ class PublishedFamily:
         dtype: torch.dtype = torch.float32,
         device: torch.device | str = "cpu",
     ) -> nn.Module:
-        """Our model with its weights, in evaluation mode.
+        """Return our model with its published weights, in evaluation mode.
 
         Args:
-            published: what was found.
-            make: our model, from its configuration.
-            on: what a head calls the model that it is on, and how it is published; None for the model by itself.
-            dtype: what the weights become.
-            device: where to.
+            published: the published model.
+            make: makes our model from its configuration.
+            on: the attribute of a head that holds its model, and how the head is published; None for a model alone.
+            dtype: the dtype of the loaded weights.
+            device: where to put the model.
 
         Raises:
-            ValueError: its configuration asks for what our model cannot do, or its tensors do not fit.
+            ValueError: our model cannot do what the configuration says, or the tensors do not fit.
         """
         published = self.renamed(published)
         with torch.device("meta"):
@@ -110,18 +110,18 @@ class PublishedFamily:
         if (on is None or on[1].pooled) and any(name.endswith("pooler.weight") for name in new):
             warnings.warn(f"{published.name} has no pooler: this one is new, and has to be trained first", stacklevel=4)
         positions = getattr(body, "positions", None)
-        if isinstance(positions, SinusoidalPositions):  # they are computed, so not among the published weights
+        if isinstance(positions, SinusoidalPositions):  # computed, so not among the published weights
             body.positions = SinusoidalPositions(body.config.d_model).to(device, dtype)
         with torch.no_grad():
             self.finish(body, published)
         return model.eval()
 
     def renamed(self, published: PublishedModel) -> PublishedModel:
-        """The tensors by the names that the plan has, whether the model has a head or not."""
+        """Return the tensors under the plan's names, whether the model has a head or not."""
         return published.renamed(lambda name: self.plain_name(name.removeprefix(self.body)))
 
     def can_hold(self, config: Any) -> bool:
-        """Return whether this architecture's configuration can say all that ours does: read again, it is the same."""
+        """Return whether this architecture can express our configuration: written and read again, it is the same."""
         if self.write_config is None:
             return False
         try:
@@ -130,10 +130,10 @@ class PublishedFamily:
             return False
 
     def published(self, model: nn.Module, on: tuple[str, PublishedHead] | None = None) -> PublishedModel:
-        """Our model as one of this family; `on` is as for `load`.
+        """Return our model as a published one of this family; `on` is as for `load`.
 
         Raises:
-            ValueError: what the configuration says is tied differs, or there is no place for what was learned.
+            ValueError: tensors that the configuration calls tied differ, or a learned tensor has no place.
         """
         body: Any = model if on is None else model.get_submodule(on[0])
         assert self.write_config is not None

@@ -1,4 +1,4 @@
-"""Models whose weights are loaded by name, and saved in the same way.
+"""Adds loading by name, and saving, to models.
 
     GPT.from_pretrained("gpt2")
     GPT.from_pretrained("Qwen/Qwen3-0.6B")
@@ -7,7 +7,7 @@
     Transformer.from_pretrained("Helsinki-NLP/opus-mt-en-de")
     model.save_pretrained("folder")
 
-A model is saved as the published architecture that can hold it, so that the `transformers` library reads it too, and
+If a published architecture can hold a model, it is saved as that, so that the `transformers` library reads it too;
 otherwise in our own layout.
 """
 
@@ -24,14 +24,14 @@ from course_lib.published.families import PublishedFamily
 from course_lib.published.hub import PublishedModel
 
 DTYPES = (torch.float32, torch.bfloat16, torch.float16, torch.float64)
-"""What a model can compute in."""
+"""The dtypes that a model can compute in."""
 
 
 class FromPretrained:
     """Adds `from_pretrained` and `save_pretrained` to a model that has published weights.
 
     Attributes:
-        families: what it can be loaded from, and saved as: the first that can hold it.
+        families: the families that it can be loaded from; it is saved as the first that can hold it.
     """
 
     families: ClassVar[tuple[PublishedFamily, ...]]
@@ -44,19 +44,19 @@ class FromPretrained:
         dtype: torch.dtype = torch.float32,
         device: torch.device | str = "cpu",
     ) -> Self:
-        """The model with published weights, or with those of `save_pretrained`, in evaluation mode.
+        """Load a model with published weights, or with those of `save_pretrained`, in evaluation mode.
 
         Args:
-            name: of a model on the hub, such as "gpt2" or "bert-base-uncased", which is downloaded once; or a
+            name: the name of a model on the hub, such as "gpt2" or "bert-base-uncased", which is downloaded once; or a
                 folder with `config.json` and `model.safetensors`.
-            dtype: what its weights become.
-            device: where it is put.
+            dtype: the dtype of the loaded weights.
+            device: where to put the model.
 
         Raises:
-            TypeError: `dtype` is not one of torch's.
+            TypeError: `dtype` is not a torch dtype.
             FileNotFoundError: there is no such folder or model, or the hub cannot be reached.
-            ValueError: it has another architecture, it was published without this head, or its tensors do not fit; no
-                model computes in `dtype`, or there is no such device.
+            ValueError: the model has another architecture, was published without this head, or its tensors do not fit;
+                no model computes in `dtype`; or there is no such device.
         """
         _check_floating_type(dtype)
         device = check_device(device)
@@ -75,33 +75,33 @@ class FromPretrained:
         return family.load(published, cls, dtype=dtype, device=device)  # type: ignore[arg-type]  # it is a module
 
     def save_pretrained(self, folder: str | Path) -> None:
-        """Write `config.json` and `model.safetensors`, which `from_pretrained` reads again bit for bit.
+        """Write `config.json` and `model.safetensors`, which `from_pretrained` restores bit for bit.
 
-        They are GPT-2's, BERT's or Marian's, for the `transformers` library as well, where those architectures can do
-        what this model does, and our own otherwise. The weights keep their dtype, and what is tied stays tied.
+        They are in the layout of GPT-2, BERT or Marian, for the `transformers` library as well, if that architecture
+        can do what this model does, and otherwise in our own. Weights keep their dtype, and tied ones stay tied.
 
         Args:
-            folder: created if missing. What was in it stays as it was if the writing fails.
+            folder: created if missing. If writing fails, its old content stays as it was.
 
         Raises:
             OSError: the folder cannot be written to.
-            ValueError: what the configuration says is tied differs, or no published architecture has such a head.
+            ValueError: tensors that the configuration calls tied differ, or no published architecture has such a head.
         """
         self.published().write(folder)
 
     def published(self) -> PublishedModel:
-        """The same as a published model, of the first family that can hold it."""
+        """Return this model as a published one, of the first family that can hold it."""
         model = cast(Any, self)
         return next(family for family in self.families if family.can_hold(model.config)).published(model)
 
 
 class HeadFromPretrained(FromPretrained):
-    """Adds the same to a head: it is loaded, and saved, together with the model that it is on.
+    """Adds loading and saving to a head, together with the model that it is on.
 
     Attributes:
-        stands_on: what the model is called in the head, and in the names of its weights.
+        stands_on: the name of the model within the head, and in the names of its weights.
         body: the model's class.
-        of_classes: whether the head is made for a number of classes.
+        of_classes: whether the head takes a number of classes.
     """
 
     stands_on: ClassVar[str]
@@ -131,7 +131,7 @@ class HeadFromPretrained(FromPretrained):
         return family.load(published, build, (cls.stands_on, head), dtype=dtype, device=device)
 
     def published(self) -> PublishedModel:
-        """The model with this head as a published model.
+        """Return the model with this head as a published model.
 
         Raises:
             ValueError: no published architecture has such a head on such a model.

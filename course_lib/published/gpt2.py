@@ -16,10 +16,10 @@ from course_lib.published.hub import PublishedModel
 from course_lib.published.plans import TURNED, Plan, Source, activation_name, read_activation, weights_and_bias
 
 END = 50_256
-"""GPT-2's own end of a text, where the configuration does not say another."""
+"""GPT-2's own end of a text, unless the configuration names another."""
 
 OUTPUT = "lm_head.weight"
-"""The output layer, where it is not tied."""
+"""The output layer, if it is not tied."""
 
 
 def _read_config(published: PublishedModel) -> GPTConfig:
@@ -47,24 +47,24 @@ def _read_config(published: PublishedModel) -> GPTConfig:
 
 
 def lacks_output(published: PublishedModel) -> bool:
-    """Return whether a model was published without an output layer; its embedding is then used instead."""
+    """Return whether a model was published without an output layer, so that its embedding is used instead."""
     return bool(published.tensors) and OUTPUT not in published.tensors
 
 
 def _ends(published: PublishedModel, vocab_size: int) -> tuple[int, ...]:
-    """The ids that end a text. GPT-2's own is given even where a smaller vocabulary lacks it: no text ends then."""
+    """Return the ids that end a text. Files name GPT-2's even if a smaller vocabulary lacks it; then no text ends."""
     if published.config.get("eos_token_id", END) == END and vocab_size <= END:
         return ()
     return published.tokens("eos_token_id", END, vocab_size)
 
 
 def one_or_several(ids: tuple[int, ...]) -> int | tuple[int, ...] | None:
-    """The ids as a configuration has them."""
+    """Return the ids as a configuration stores them: none, one, or a tuple."""
     return ids if len(ids) > 1 else next(iter(ids), None)
 
 
 def _padding(found: Any, ends: tuple[int, ...], vocab_size: int) -> int | None:
-    """The id of padding, if there is one of its own: the end of a text, or an id that no token has, is none."""
+    """Return the padding id, or None if it is not a separate token: the end of a text, or outside the vocabulary."""
     return found if type(found) is int and 0 <= found < vocab_size and found not in ends else None
 
 
@@ -108,12 +108,12 @@ def _plan(model: Any) -> Plan:
 
 
 def _unused(model: Any) -> list[str]:
-    """Causal masks were once stored with the weights; a tied output is the embedding once more."""
+    """Return patterns of unused tensors: causal masks in older files, and a tied output, a copy of the embedding."""
     return [r"h\.\d+\.attn\.(bias|masked_bias)"] + [re.escape(OUTPUT)] * model.config.tied_output
 
 
 def classifier(architecture: str) -> PublishedHead:
-    """A linear layer without a bias on the last token's vector; ours has one, of zeros."""
+    """Return a published classifier: a linear layer on the last token's vector, without the bias that ours has."""
     return PublishedHead(
         architecture, {"output.weight": Source(("score.weight",)), "output.bias": Source((), new=torch.zeros)}
     )

@@ -1,7 +1,7 @@
-"""Published models: found on the hub or in a folder, read as plain tensors, and written as they are read.
+"""Published models: finds them on the hub or in a folder, reads them as plain tensors, and writes them.
 
-A published model is a folder with `config.json` and the weights, as safetensors or, where only that exists, as torch's
-older file. Nothing in either is run. `course_lib.published.plans` says which of its tensors is which of ours.
+A published model is a folder with `config.json` and the weights, as safetensors or, if there is nothing else, as
+torch's older file. Nothing in either runs. `course_lib.published.plans` maps its tensors to ours.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from course_lib.ground.optional import needed_for
 from course_lib.ground.torch_files import first_line, read_torch_file
 
 CONFIG = "config.json"
-"""What a model is: its kind and its sizes."""
+"""The file with a model's kind and sizes."""
 
 WHOLE = "model.safetensors"
-"""The weights in one file."""
+"""The weights in a single file."""
 
 INDEX = "model.safetensors.index.json"
-"""Where the weights are in several files: which tensor is in which."""
+"""The index of weights in several files: which tensor is in which."""
 
 
 @dataclass(frozen=True)
 class PublishedModel:
-    """A published model that was found.
+    """A published model that was read.
 
     Attributes:
-        name: as it was asked for.
+        name: its name as requested.
         config: the contents of `config.json`.
-        tensors: the weights by their published names.
+        tensors: the weights, by their published names.
     """
 
     name: str
@@ -45,7 +45,7 @@ class PublishedModel:
 
     @classmethod
     def read(cls, name: str | Path, *model_types: str) -> PublishedModel:
-        """Find and read a model of one kind, or of one of several.
+        """Find and read a model of one of these kinds.
 
         Args:
             name: a folder, or a model's name on the hub, such as "gpt2"; it is downloaded once.
@@ -53,7 +53,7 @@ class PublishedModel:
 
         Raises:
             FileNotFoundError: there is no such folder, it lacks a file, or the hub cannot be reached.
-            ValueError: it is another kind, or a file cannot be read as what it should be.
+            ValueError: the model is of another kind, or a file does not have the expected content.
         """
         folder = find_folder(name)
         config = _read_config(folder)
@@ -64,21 +64,21 @@ class PublishedModel:
         return cls(str(name), config, _read_tensors(folder))
 
     def renamed(self, rename: Callable[[str], str]) -> PublishedModel:
-        """The same tensors under other names."""
+        """Return the same tensors under other names."""
         return replace(self, tensors={rename(name): tensor for name, tensor in self.tensors.items()})
 
     def with_config(self, **changes: Any) -> PublishedModel:
-        """The same with other settings."""
+        """Return the same model with other settings."""
         return replace(self, config={**self.config, **changes})
 
     def write(self, folder: str | Path) -> None:
-        """Write both files, each next to its place first: what was there stays until both are whole.
+        """Write both files beside their places first, so that the old ones stay until both are complete.
 
         Args:
             folder: created if missing; other files in it are left alone.
 
         Raises:
-            OSError: it cannot be written to.
+            OSError: the folder cannot be written to.
         """
         with needed_for("writing a model", package="safetensors"):
             from safetensors import SafetensorError
@@ -93,10 +93,10 @@ class PublishedModel:
             config.write_text(json.dumps(self.config, indent=2) + "\n", encoding="utf-8")
 
     def option(self, key: str, choices: Iterable[Any], default: Any) -> Any:
-        """A setting that must be one of those that our models support.
+        """Return a setting, which must be a value that our models support.
 
         Raises:
-            ValueError: it is not.
+            ValueError: the value is not supported.
         """
         value = self.config.get(key, default)
         allowed = list(choices)
@@ -106,21 +106,21 @@ class PublishedModel:
         return value
 
     def size(self, key: str) -> int:
-        """A number that `config.json` must give.
+        """Return a number that `config.json` must give.
 
         Raises:
-            ValueError: it does not, or it is not a positive whole number.
+            ValueError: the number is missing, or is not a positive whole number.
         """
         value = self.config.get(key)
-        if type(value) is not int or value < 1:  # True is an int as well
+        if type(value) is not int or value < 1:  # True is an int, too
             raise self._wrong(key, "a positive whole number")
         return value
 
     def number(self, key: str, default: float) -> float:
-        """A number that `config.json` may give.
+        """Return a number that `config.json` may give.
 
         Raises:
-            ValueError: it gives something else.
+            ValueError: the setting is not such a number.
         """
         value = self.config.get(key, default)
         if type(value) not in (int, float) or not math.isfinite(value):
@@ -128,10 +128,10 @@ class PublishedModel:
         return float(value)
 
     def token(self, key: str, default: int, vocab_size: int) -> int:
-        """The id of a special token, one of the vocabulary's.
+        """Return the id of a special token, which must be in the vocabulary.
 
         Raises:
-            ValueError: it is not.
+            ValueError: the id is not in the vocabulary.
         """
         value = self.config.get(key, default)
         if type(value) is not int or not 0 <= value < vocab_size:
@@ -139,10 +139,10 @@ class PublishedModel:
         return value
 
     def tokens(self, key: str, default: Any, vocab_size: int) -> tuple[int, ...]:
-        """The ids of special tokens, of which there may be one, several or none.
+        """Return the ids of special tokens: one, several or none.
 
         Raises:
-            ValueError: one is not in the vocabulary.
+            ValueError: an id is not in the vocabulary.
         """
         value = self.config.get(key, default)
         several = value if isinstance(value, (list, tuple)) else [value] * (value is not None)
@@ -163,17 +163,17 @@ TEXTS = (
     *("*.txt", "tokenizer*.json", "vocab.json", "source.spm", "target.spm"),
     *("special_tokens_map.json", "sentence_bert_config.json"),
 )
-"""What is read of a model besides its weights: what it is, and how it cuts texts."""
+"""The files to read besides weights: the configuration, and how to cut texts."""
 
 WEIGHTS = (WHOLE, INDEX, "model-?????-of-?????.safetensors")
 
 
 def find_folder(name: str | Path, *, weights: bool = True) -> Path:
-    """The folder of a published model: a local one, or one from the hub's cache, downloaded first if need be.
+    """Return the folder of a published model: a local one, or the hub's cache, downloading it first if needed.
 
     Args:
-        name: of a folder, or of a model on the hub.
-        weights: whether to download these, too.
+        name: the name of a folder, or of a model on the hub.
+        weights: whether to download the weights, too.
 
     Raises:
         FileNotFoundError: there is no such folder, and no such model on the hub, or the hub cannot be reached.
@@ -212,11 +212,11 @@ def _read_config(folder: Path) -> dict[str, Any]:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """The object that a JSON file holds.
+    """Return the object that a JSON file holds.
 
     Raises:
-        ValueError: it is not JSON, or holds something else.
-        OSError: it cannot be read.
+        ValueError: the file is not JSON, or holds something else.
+        OSError: the file cannot be read.
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -228,7 +228,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def _read_tensors(folder: Path) -> dict[str, Tensor]:
-    """All weights, from one file or from the parts that an index names; other files may be next to them."""
+    """Read all weights, from one file or from the parts that an index names; other files may be beside them."""
     whole, index, old = folder / WHOLE, folder / INDEX, folder / "pytorch_model.bin"
     if whole.is_file():
         return _read_safetensors(whole)
@@ -240,7 +240,7 @@ def _read_tensors(folder: Path) -> dict[str, Tensor]:
 
 
 def _parts(index: Path) -> list[Path]:
-    """The files that an index names, all of them in its own folder."""
+    """Return the files that an index names, all of them in its own folder."""
     names = read_json(index).get("weight_map")
     if not isinstance(names, dict) or not names or not all(isinstance(name, str) for name in names.values()):
         raise ValueError(f'{index} must say under "weight_map" in which file each tensor is')

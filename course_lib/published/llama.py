@@ -1,10 +1,10 @@
 """Llama's weights in `GPT`, and those of its relatives Mistral, Qwen2 and Qwen3.
 
-All are the block of `GPTConfig.llama` (Touvron et al., 2023, "LLaMA"), with grouped queries. Mistral adds a sliding
+All have the block of `GPTConfig.llama` (Touvron et al., 2023, "LLaMA"), with grouped queries. Mistral adds a sliding
 window (Jiang et al., 2023), Qwen2 biases of queries, keys and values (Yang et al., 2024), Qwen3 a norm of queries and
 keys (Yang et al., 2025). Their rotary positions turn number i of a query with number i + d_head / 2; ours turn
-neighbors, as in the paper. A query's numbers have no order of their own, so the rows of W_q and W_k are put in the
-order that ours have; no score changes.
+neighbors, as in the paper. The order of a query's numbers does not matter, so the rows of W_q and W_k are put in our
+order; no score changes.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from course_lib.published.hub import PublishedModel
 from course_lib.published.plans import SAME, Conversion, Plan, Source, activation_name, read_activation
 
 TURNS = {"llama3": ("low_freq_factor", 1.0, "high_freq_factor", 4.0), "yarn": ("beta_slow", 1.0, "beta_fast", 32.0)}
-"""What they call our `few` and `many`, with their defaults."""
+"""Their names of our `few` and `many`, with their defaults."""
 
 
 # --- Configurations --------------------------------------------------------------------------------------------
 
 
 def _read_config(published: PublishedModel) -> GPTConfig:
-    """Read the settings that all of them share."""
+    """Read the settings that Llama and its relatives share."""
     published.option("attention_bias", [False], default=False)
     published.option("mlp_bias", [False], default=False)
     config = published.config
@@ -57,14 +57,14 @@ def _read_config(published: PublishedModel) -> GPTConfig:
 
 
 def _known(published: PublishedModel, key: str, vocab_size: int) -> tuple[int, ...]:
-    """The ids of special tokens, but for those that no token has."""
+    """Return the ids of special tokens, except those outside the vocabulary."""
     found = published.config.get(key)
     several = found if isinstance(found, (list, tuple)) else [found]
     return tuple(token for token in several if type(token) is int and 0 <= token < vocab_size)
 
 
 def _read_rotary(published: PublishedModel) -> RotaryConfig:
-    """From `rope_parameters`, or from the two settings that it was before."""
+    """Read `rope_parameters`, or the two settings that it replaced."""
     settings = published.config.get("rope_parameters") or published.config.get("rope_scaling") or {}
     config = {"rope_theta": published.config.get("rope_theta", 10_000.0), **settings}
     rotary = PublishedModel(published.name, config, {})
@@ -192,7 +192,7 @@ def _plan(model: Any) -> Plan:
 
 
 def _as_neighbours(halves: Tensor, d_head: int) -> Tensor:
-    """Each head's rows from first half, second half to alternating: a b | x y becomes a x b y."""
+    """Reorder each head's rows from first half, second half to alternating: a b | x y becomes a x b y."""
     heads: Tensor = halves.unflatten(0, (-1, 2, d_head // 2))
     return heads.transpose(1, 2).flatten(0, 2)
 
@@ -203,7 +203,7 @@ def _as_halves(neighbours: Tensor, d_head: int) -> Tensor:
 
 
 def _unused(model: Any) -> list[str]:
-    """The frequencies were once stored with the weights; a tied output is the embedding once more."""
+    """Return patterns of unused tensors: frequencies in older files, and a tied output, which repeats the embedding."""
     return [r"layers\.\d+\.self_attn\.rotary_emb\.inv_freq"] + [r"lm_head\.weight"] * model.config.tied_output
 
 

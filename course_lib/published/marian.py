@@ -1,11 +1,11 @@
 """MarianMT's weights in `Transformer` (Junczys-Dowmunt et al., 2018), such as "Helsinki-NLP/opus-mt-en-de".
 
-- Marian stores W_q, W_k and W_v separately; ours are one below the other, in `W_qkv` or `W_kv`.
-- Its positions are all the sines, then all the cosines, where the paper's alternate. The dimensions of d_model have no
-  order of their own, so those of every weight are put in the order that ours have; no score changes.
-- A translation begins with padding's id: that is what Marian's decoder reads first. It must not write it, though, and
-  padding's embedding is published as zeros, so that its score, 0, would often be the largest: here it is far below all
-  others. (The `transformers` library forbids it when it generates.)
+- Marian stores W_q, W_k and W_v separately; ours are stacked in `W_qkv` or `W_kv`.
+- Its positions are all the sines, then all the cosines, where the paper's alternate. The order of d_model's dimensions
+  does not matter, so every weight is put in our order; no score changes.
+- A translation begins with the padding id, which Marian's decoder reads first. The decoder must not write it, but the
+  padding embedding is published as zeros, so its score, 0, would often be the largest: here it is set far below all
+  others. (The `transformers` library forbids the padding id in generation.)
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from course_lib.published.hub import PublishedModel
 from course_lib.published.plans import Conversion, Plan, Source, activation_name, read_activation, weights_and_bias
 
 NEVER = -1e4
-"""A score that no token is written with; finite even in half precision, so that a loss stays finite."""
+"""A score so low that the token is never written; finite even in half precision, so that a loss stays finite."""
 
 KEPT = "keep_padding_bias"
-"""The setting in `config.json` that says that padding's score is to stay as it is: ours were trained with it."""
+"""The setting in `config.json` that keeps the padding score as it is, for models that we trained with it."""
 
 POSITIONS = 1024
-"""How many positions a saved model is said to have; ours compute any number."""
+"""The number of positions to write for a saved model; our models compute any number."""
 
 
 def _read_config(published: PublishedModel) -> TransformerConfig:
@@ -133,30 +133,30 @@ def _feed_forward(ours: str, theirs: str) -> Plan:
 
 
 def _writing(ours: str, theirs: str) -> Plan:
-    """A layer whose outputs are d_model, or a norm: the rows of its weight and its bias are put in our order."""
+    """Plan a layer with d_model outputs, or a norm: the rows of its weight and its bias are put in our order."""
     return {f"{ours}.{part}": Source((f"{theirs}.{part}",), FIRST) for part in ("weight", "bias")}
 
 
 def _alternate(halves: Float[Tensor, "... d_model"]) -> Float[Tensor, "... d_model"]:
-    """From first half, second half to alternating: a b c | x y z becomes a x b y c z."""
+    """Reorder from first half, second half to alternating: a b c | x y z becomes a x b y c z."""
     two_rows: Tensor = halves.unflatten(-1, (2, -1))
     return two_rows.transpose(-1, -2).flatten(-2)
 
 
 def _halve(alternating: Float[Tensor, "... d_model"]) -> Float[Tensor, "... d_model"]:
-    """Back again: a x b y c z becomes a b c | x y z."""
+    """Reorder back: a x b y c z becomes a b c | x y z."""
     pairs: Tensor = alternating.unflatten(-1, (-1, 2))
     return pairs.transpose(-1, -2).flatten(-2)
 
 
 LAST = Conversion(_alternate, _halve)
-"""The last dimension is d_model, and in the other order."""
+"""For tensors whose last dimension is d_model, in the other order."""
 
 FIRST = Conversion(
     lambda halves: _alternate(halves.movedim(0, -1)).movedim(-1, 0),
     lambda alternating: _halve(alternating.movedim(0, -1)).movedim(-1, 0),
 )
-"""The first dimension is."""
+"""For tensors whose first dimension is."""
 
 
 def _forbid_padding(model: Any, published: PublishedModel) -> None:
@@ -165,7 +165,7 @@ def _forbid_padding(model: Any, published: PublishedModel) -> None:
 
 
 BIAS = "final_logits_bias"
-"""The output's bias."""
+"""The bias of the output layer."""
 
 MARIAN = PublishedFamily(
     model_type="marian",
@@ -175,7 +175,7 @@ MARIAN = PublishedFamily(
     plan=_plan,
     body="model.",
     outside=(BIAS,),
-    # The shared embedding may be stored up to three times more, and the computed positions next to it.
+    # The shared embedding may be stored up to three more times, and so may the computed positions.
     unused=lambda _model: [r"(encoder|decoder)\.embed_(tokens|positions)\.weight", r"lm_head\.weight"],
     finish=_forbid_padding,
 )

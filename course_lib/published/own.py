@@ -1,4 +1,4 @@
-"""Our own layout, for models that have no published counterpart: our configuration, our names of the tensors."""
+"""Our own layout, for models without a published counterpart: our configuration, and our names of tensors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from course_lib.published.hub import PublishedModel
 from course_lib.published.plans import Plan, Source, tied_names
 
 HEADER = {"architectures", "model_type", "dtype"}
-"""What `config.json` says besides the configuration."""
+"""The settings in `config.json` besides the configuration."""
 
 FORMERLY: dict[Any, str] = {
     "d_hidden": "d_ff",
@@ -24,7 +24,7 @@ FORMERLY: dict[Any, str] = {
     "context": "context_length",
     "by_turns": "llama3",
 }
-"""What an earlier version wrote under other names."""
+"""Former names of settings and values, which an earlier version wrote."""
 
 
 def _reader(config: type[Any]) -> Callable[[PublishedModel], Any]:
@@ -42,14 +42,14 @@ def _reader(config: type[Any]) -> Callable[[PublishedModel], Any]:
 
 
 def _as_it_was(key: str, value: Any) -> Any:
-    """A setting, from what JSON made of it: it knows no dataclasses, and no tuples."""
+    """Restore a setting from JSON, which has neither dataclasses nor tuples."""
     if key == "rotary" and isinstance(value, dict):
         return RotaryConfig(**{name: cast(Any, FORMERLY.get(setting, setting)) for name, setting in value.items()})
     return tuple(value) if isinstance(value, list) else value
 
 
 def _plan(model: Any) -> Plan:
-    """Every tensor that such a model has is its own source; what is tied is there once."""
+    """Make every tensor its own source; tied ones are stored once."""
     with torch.device("meta"):
         ordinary = type(model)(model.config)
     plan = {name: Source((name,)) for name in ordinary.state_dict()}

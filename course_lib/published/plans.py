@@ -1,7 +1,7 @@
-"""Which published tensor is which of ours, and what turns one into the other: plans, read in both directions.
+"""Plans: which published tensor is which of ours, and how to convert between them in both directions.
 
-A plan says for each of our tensors which published ones it is made from. The architectures are the same as ours, so
-that loading and saving are a matter of names; what else differs is a `Conversion`, which can be undone.
+A plan says for each of our tensors which published ones it is made from. The architectures match ours, so loading and
+saving mostly change names; anything else is a `Conversion`, which can be undone.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from course_lib.blocks import Activation
 from course_lib.published.hub import PublishedModel
 
 SHOWN = 4
-"""How many names an error lists before it says how many more there are."""
+"""The number of names that an error lists before it counts the rest."""
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class Conversion:
     """Converts a published tensor to ours, and ours to a published one.
 
     Attributes:
-        ours: from theirs.
-        theirs: from ours, which undoes it.
+        ours: makes our tensor from theirs.
+        theirs: makes their tensor from ours, which undoes `ours`.
     """
 
     ours: Callable[[Tensor], Tensor]
@@ -38,10 +38,10 @@ def _as_it_is(tensor: Tensor) -> Tensor:
 
 
 SAME = Conversion(_as_it_is, _as_it_is)
-"""Nothing differs."""
+"""No conversion."""
 
 TURNED = Conversion(torch.t, torch.t)
-"""[in, out] in place of torch's [out, in]."""
+"""Transposes [in, out] to torch's [out, in]."""
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,10 @@ class Source:
     """The published tensors that one of ours is made from.
 
     Attributes:
-        names: published tensors; several are put one below the other.
-        change: what is done to each of them first, or a change for each.
-        rows: how many rows each of them has in ours; None for equally many.
-        new: what ours is, of this shape, where they were not published; None where they must have been.
+        names: the published tensors; several are stacked.
+        change: the conversion of each of them before that, or one conversion for each.
+        rows: the number of rows of each in our tensor; None if all have equally many.
+        new: makes our tensor, from its shape, if theirs were not published; None if they are required.
     """
 
     names: tuple[str, ...]
@@ -61,12 +61,12 @@ class Source:
     new: Callable[[torch.Size], Tensor] | None = None
 
     def ours(self, theirs: Sequence[Tensor]) -> Tensor:
-        """Our tensor, from the published ones."""
+        """Make our tensor from the published ones."""
         parts = [change.ours(tensor) for change, tensor in zip(self._changes, theirs, strict=True)]
         return parts[0] if len(parts) == 1 else torch.cat(parts)
 
     def theirs(self, ours: Tensor) -> list[Tensor]:
-        """The published tensors, from ours."""
+        """Make the published tensors from ours."""
         parts = ours.chunk(len(self.names)) if self.rows is None else ours.split(list(self.rows))
         return [change.theirs(part).contiguous() for change, part in zip(self._changes, parts, strict=True)]
 
@@ -76,11 +76,11 @@ class Source:
 
 
 Plan = dict[str, Source]
-"""For each of our tensors, by its name in the model's state, where it comes from."""
+"""The source of each of our tensors, by its name in the model's state."""
 
 
 def weights_and_bias(ours: str, *theirs: str, change: Conversion = SAME) -> Plan:
-    """The two tensors of a layer, under the same endings in both; only the weight is changed."""
+    """Plan the two tensors of a layer, whose names end alike in both; only the weight is converted."""
     return {
         f"{ours}.weight": Source(tuple(f"{name}.weight" for name in theirs), change),
         f"{ours}.bias": Source(tuple(f"{name}.bias" for name in theirs)),
@@ -88,7 +88,7 @@ def weights_and_bias(ours: str, *theirs: str, change: Conversion = SAME) -> Plan
 
 
 def within(name: str, plan: Plan) -> Plan:
-    """The plan of a model that is a part of another, under this name."""
+    """Return the plan of a model that is part of another under this name."""
     return {f"{name}.{ours}": source for ours, source in plan.items()}
 
 
@@ -106,19 +106,19 @@ def load_weights(
 ) -> set[str]:
     """Give a model its published weights, all of them or none.
 
-    They replace the model's own, so that those need no memory: the model may be made on the device "meta". What was
-    one parameter under two names, such as a tied output, is one again.
+    They replace the model's own, which therefore need no memory: the model may be created on the device "meta". A
+    parameter with two names, such as a tied output, is one parameter again.
 
     Args:
         model: ours; every tensor of its state must be in the plan.
-        published: where from.
-        plan: which tensor is which.
-        unused: patterns of published names that our model has no use for.
-        dtype: what the weights become.
-        device: where to.
+        published: the published model.
+        plan: the plan of its tensors.
+        unused: patterns of published names that our model does not use.
+        dtype: the dtype of the loaded weights.
+        device: where to put them.
 
     Returns:
-        Which of our tensors are new, since they were not published.
+        The names of our tensors that are new, since they were not published.
 
     Raises:
         ValueError: a tensor is missing, unknown, or of another shape; then nothing is changed.
@@ -152,7 +152,7 @@ def load_weights(
 
 
 def _found(source: Source, published: PublishedModel) -> Source:
-    """The source; one without names, where none of them was published and ours may be new."""
+    """Return the source, without names if none of them was published and our tensor may be new."""
     return source if source.new is None or published.tensors.keys() & {*source.names} else replace(source, names=())
 
 
@@ -164,7 +164,7 @@ def _converted(
     tensors = {name: published.tensors[name] for name in source.names}
     try:
         found = source.ours([tensor.to(device, dtype) for tensor in tensors.values()])
-    except RuntimeError:  # of torch, for too many dimensions, or different widths
+    except RuntimeError:  # raised by torch for too many dimensions, or different widths
         shapes = " and ".join(f"{name} {list(tensor.shape)}" for name, tensor in tensors.items())
         raise ValueError(
             f"{shapes} of {published.name} cannot become {list(wanted)}, which config.json asks for"
@@ -178,7 +178,7 @@ def _converted(
 
 
 def tied_names(model: nn.Module) -> dict[str, list[str]]:
-    """For each parameter with several names the first one, and the others."""
+    """Return the first name of each parameter that has several, with its other names."""
     names: dict[nn.Parameter, list[str]] = {}
     for name, parameter in model.named_parameters(remove_duplicate=False):
         names.setdefault(parameter, []).append(name)
@@ -194,10 +194,10 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def published_tensors(model: nn.Module, plan: Plan) -> dict[str, Tensor]:
-    """A model's weights under their published names, on the CPU: what `load_weights` reads.
+    """Return a model's weights under their published names, on the CPU, as `load_weights` reads them.
 
     Raises:
-        ValueError: two of our tensors are one in the plan, but differ; or the model has learned more than the plan has.
+        ValueError: two of our tensors are one in the plan, but differ; or a learned tensor is not in the plan.
     """
     tensors: dict[str, Tensor] = {}
     state = model.state_dict()
@@ -225,14 +225,14 @@ ACTIVATION_NAMES: dict[str, Activation] = {
     "silu": "silu",
     "swish": "silu",
 }
-"""What published configurations call the activations."""
+"""The names of activations in published configurations."""
 
 
 def read_activation(published: PublishedModel, key: str, default: str) -> Activation:
-    """Our name of the activation that a published configuration names.
+    """Return our name of the activation in a published configuration.
 
     Raises:
-        ValueError: it names one that we lack.
+        ValueError: we lack this activation.
     """
     return ACTIVATION_NAMES[published.option(key, ACTIVATION_NAMES, default)]
 
