@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from course_lib.learner.progress_map import ProgressMap
 
 IMPORTED_CHECK = f"from {__package__} import check"
-"""How a check cell begins, so that it says what is missing where the kernel has been restarted."""
+"""The first line of a check cell, so that it says what is missing after a restart of the kernel."""
 
 HELP = frozenset({"case", "hint", "progress", "solution"})
-"""What a lesson imports for its readers alone: no cell of its own calls it, and nothing is missing without it."""
+"""What a lesson imports only for its readers: no cell calls it, and nothing is missing without it."""
 
 
 def check(exercise_id: str = "", answer: Callable[..., Value] | None = None, *, hidden: bool = False) -> Verdict | None:
@@ -48,12 +48,11 @@ def check(exercise_id: str = "", answer: Callable[..., Value] | None = None, *, 
         hidden: run the hidden cases as well, with a public seed.
 
     Returns:
-        The verdict, which shows itself when it is the last value of a cell. None if there is no such exercise, or
-        none that can be used (a printed sentence says so), and inside the grader's sandbox, where the grader checks
-        from outside.
+        The verdict, which shows itself when it is the last value of a cell. None if there is no such exercise, or no
+        usable one (a printed sentence says so), and inside the grader's sandbox, where the grader checks from outside.
 
     Raises:
-        KeyboardInterrupt: somebody has stopped it; the message says where the answer was.
+        KeyboardInterrupt: the user stopped the check; the message says where the answer was.
     """
     if find_spec("course_lib.exercises") is None:
         print("This check is left to the grader, which runs it outside the notebook.")
@@ -75,7 +74,7 @@ def check(exercise_id: str = "", answer: Callable[..., Value] | None = None, *, 
 
 
 def _checked(exercise: Exercise, answer: Callable[..., Value] | None, hidden: bool) -> tuple[Verdict, Sequence[str]]:
-    """The verdict, and the code that was run if the answer is in there."""
+    """Return the verdict, and the code that was run if it contains the answer."""
     log = log_of_notebook()
     namespace, runs = (log.namespace, log.runs) if log is not None else _script()
     cells = [run.source for run in runs]
@@ -92,7 +91,7 @@ def _checked(exercise: Exercise, answer: Callable[..., Value] | None, hidden: bo
 def _not_in_the_cells(
     exercise: Exercise, runs: Sequence[Run], log: RunLog | None, namespace: Mapping[str, Value]
 ) -> Verdict | None:
-    """The verdict where the cells, as they are now, give the answer's name no value, whatever the kernel holds."""
+    """Return a verdict if the present cells give the answer's name no value, whatever the kernel holds; else None."""
     own = [place for place, run in enumerate(runs) if run.is_of(exercise.id)]
     found = find_answer(exercise.name, [run.source for run in runs], own)
     last = runs[found.cell] if found.cell is not None else None
@@ -123,13 +122,13 @@ class NoCase:
         """Show nothing: the sentence is printed."""
 
     def __getattr__(self, name: str) -> NoReturn:
-        if name.startswith("_"):  # asked of any value that is shown
+        if name.startswith("_"):  # looked up on any value that is shown
             raise AttributeError(name)
         raise NoCaseHere(f"There is no {name}: {self._why[0].lower()}{self._why[1:]} Delete this cell, or go on.")
 
 
 class NoCaseHere(LookupError):
-    """A cell uses a case that was not given."""
+    """A cell uses a case that `case` could not return."""
 
     def _render_traceback_(self) -> list[str]:
         """Return what a notebook shows: the sentence, without the library's lines."""
@@ -137,16 +136,16 @@ class NoCaseHere(LookupError):
 
 
 def case(exercise_id: str = "", answer: Callable[..., Value] | None = None) -> FailingCase | NoCase:
-    """The case that a check shows, to look into it: what goes in (`args`), and what should come out (`expected`).
+    """Return the case that a check shows, for a closer look: its inputs (`args`), and the right result (`expected`).
 
     Args:
         exercise_id: such as "masking.packed_mask".
         answer: the function or class; by default, what the notebook defines under the exercise's name.
 
     Returns:
-        The case, which shows how to go on when it is the last value of a cell. If nothing fails, if there is no
-        answer yet, for a prediction, and inside the grader's sandbox, a printed sentence says so, and a cell that uses
-        the returned value says it again.
+        The case, which shows how to go on when it is the last value of a cell. If nothing fails, there is no answer
+        yet, the exercise is a prediction, or inside the grader's sandbox, a printed sentence says so, and a cell that
+        uses the returned value repeats it.
     """
     if find_spec("course_lib.exercises") is None:
         return _no_case("No case is handed out during grading.")
@@ -169,16 +168,16 @@ def _no_case(why: str) -> NoCase:
 
 
 def hint(exercise_id: str = "") -> HelpPanel | None:
-    """Open a hint, and with each further call the next one: from the idea to the outline of an answer.
+    """Open a hint; each further call opens the next, from the idea to the outline of an answer.
 
-    If the last check has named a mistake that a hint helps with, that hint comes first.
+    If the last check named a mistake that a hint addresses, that hint comes first.
 
     Args:
         exercise_id: such as "attention.scaled_dot_product".
 
     Returns:
-        The hints opened so far, the newest last, which show themselves when they are the last value of a cell. None
-        where there are none, which a printed sentence says, and inside the grader's sandbox.
+        The hints opened so far, the newest last, which show themselves when they are the last value of a cell. None if
+        there are none (a printed sentence says so), and inside the grader's sandbox.
     """
     if find_spec("course_lib.exercises") is None:
         print("There are no hints here.")
@@ -191,14 +190,15 @@ def hint(exercise_id: str = "") -> HelpPanel | None:
 
 
 def solution(exercise_id: str = "") -> HelpPanel | None:
-    """The course's solution with its reason, once an answer has been checked, or when asked for a second time.
+    """Return the course's solution with its reason, once an answer was checked, or when called a second time.
 
     Args:
-        exercise_id: such as "attention.scaled_dot_product"; of a question to answer in words, one good answer.
+        exercise_id: such as "attention.scaled_dot_product"; for a question to answer in words, the solution is one good
+            answer.
 
     Returns:
-        The solution, which shows itself when it is the last value of a cell. None where it is not shown: the first
-        time, where the course has turned solutions off, and inside the grader's sandbox. A printed sentence says so.
+        The solution, which shows itself when it is the last value of a cell. None if it is not shown: at the first
+        call, if the course has turned solutions off, and inside the grader's sandbox. A printed sentence says so.
     """
     if find_spec("course_lib.exercises") is None:
         print("There are no solutions here.")
@@ -217,11 +217,11 @@ def progress(lesson: str | None = None) -> ProgressMap | None:
     """Show how far you are: what has passed in each lesson, and what comes next.
 
     Args:
-        lesson: the one whose exercises are listed, such as "01_attention"; by default the one you were last in.
+        lesson: the lesson whose exercises to list, such as "01_attention"; by default the one you were last in.
 
     Returns:
-        The map, which shows itself when it is the last value of a cell. None where there is no such lesson, which a
-        printed sentence says, and inside the grader's sandbox.
+        The map, which shows itself when it is the last value of a cell. None if there is no such lesson (a printed
+        sentence says so), and inside the grader's sandbox.
     """
     if find_spec("course_lib.exercises") is None:
         print("There is no progress to show here.")
@@ -237,9 +237,9 @@ def progress(lesson: str | None = None) -> ProgressMap | None:
 
 
 def recall(lesson: str, letters: str = "") -> None:
-    """Say how many of the questions at a lesson's beginning are right, and why a wrong choice is wrong.
+    """Print how many questions at a lesson's beginning you answered correctly, and why a wrong choice is wrong.
 
-    What is right at first is counted in `progress`. It is never graded.
+    `progress` counts what is right the first time. It is never graded.
 
     Args:
         lesson: such as "01_attention".
@@ -259,7 +259,7 @@ def recall(lesson: str, letters: str = "") -> None:
 
 
 def _verdict(exercise: Exercise, written: Value, cells: Sequence[str], hidden: bool) -> Verdict:
-    """The verdict on whatever has the answer's name; None where nothing has."""
+    """Return the verdict on the value under the answer's name; `written` is None if there is none."""
     if written is None:
         return never_defined(exercise)
     if not callable(written):
@@ -279,10 +279,10 @@ def _verdict(exercise: Exercise, written: Value, cells: Sequence[str], hidden: b
             with watch:
                 return observe(written, case, exercise.forbidden_names)
         except KeyboardInterrupt as interrupt:
-            told = f"{exercise.name}{_place(interrupt)}. Is there a loop that never ends?"
+            place = f"{exercise.name}{_place(interrupt)}. Is there a loop that never ends?"
             if not watch.fired:
-                raise KeyboardInterrupt(f"You stopped {told}") from None  # without the lines of the check itself
-            stopped = f"The check has stopped {told}"
+                raise KeyboardInterrupt(f"You stopped {place}") from None  # without the check's own traceback
+            stopped = f"The check has stopped {place}"
             return Observation(False, failure=Outcome.TIMED_OUT)
 
     with _quiet() as printed:
@@ -297,14 +297,14 @@ def _place(interrupt: KeyboardInterrupt) -> str:
 
 
 def never_defined(exercise: Exercise) -> Verdict:
-    """The verdict where the name does not exist (yet)."""
+    """Return the verdict if the name does not exist (yet)."""
     run = "Run the cell that defines it, and look" if running_shell() is not None else "Look"
     note = f"There is no {exercise.name} yet. {run} for a typo in its name."
     return Verdict(exercise, Outcome.NEVER_DEFINED, 0.0, note=note)
 
 
 def new_kernel(exercise: Exercise) -> Verdict:
-    """The verdict if nothing of the lesson has run, as after a restart of the kernel."""
+    """Return the verdict if nothing of the lesson has run, as after a restart of the kernel."""
     note = (
         "Nothing of this lesson is defined. Has the kernel been restarted? Run > Run All Above Selected Cell (in "
         "Colab: Runtime > Run before) defines it again."
@@ -313,7 +313,7 @@ def new_kernel(exercise: Exercise) -> Verdict:
 
 
 def _is_blank(exercise: Exercise, namespace: Mapping[str, Value]) -> bool:
-    """Return whether a notebook has nothing of an exercise's lesson: no answer, and none of its imports."""
+    """Return whether a notebook has nothing of an exercise's lesson: no answer and no import."""
     from course_lib.learner.current_catalogue import current_catalogue
 
     catalogue = current_catalogue()
@@ -324,11 +324,11 @@ def _is_blank(exercise: Exercise, namespace: Mapping[str, Value]) -> bool:
 
 
 _IMPORTED = {"show", "torch", "np", "numpy"}
-"""What the first cells of a lesson import: one of these."""
+"""Names of which a lesson's first cells import at least one."""
 
 
 def did_not_run(exercise: Exercise, raised: Raised) -> Verdict:
-    """The verdict where the cell that writes the answer was stopped by an exception before it had defined it."""
+    """Return the verdict if an exception stopped the cell that writes the answer before it defined it."""
     line = f" in line {raised.line}" if raised.line else ""
     said = f": {raised.message}" if raised.message else ""
     missing = explained(raised.message) if raised.type_name == NameError.__name__ else ""
@@ -341,7 +341,7 @@ def did_not_run(exercise: Exercise, raised: Raised) -> Verdict:
 
 
 def no_longer_defined(exercise: Exercise) -> Verdict:
-    """The verdict where the cell that defined the answer has been run again without it."""
+    """Return the verdict if the cell that defined the answer has been run again without it."""
     note = (
         f"The cell that defined {exercise.name} no longer does. Define it there again, or run the cell that defines it "
         "now; then check again."
@@ -350,7 +350,7 @@ def no_longer_defined(exercise: Exercise) -> Verdict:
 
 
 def given_away(exercise: Exercise, value: Value) -> Verdict:
-    """The verdict where the name stands for something that cannot be called, such as a result."""
+    """Return the verdict if the name stands for something that cannot be called, such as a result."""
     kind = "class" if exercise.is_class else "function"
     note = (
         f"{exercise.name} is not a {kind} but {with_article(type(value).__name__)}: its name has been given to "
@@ -360,7 +360,7 @@ def given_away(exercise: Exercise, value: Value) -> Verdict:
 
 
 def _script() -> tuple[dict[str, Value], list[Run]]:
-    """The names defined in the script that this runs in, and its cells up to here; none where it cannot be read."""
+    """Return the names in the script that this runs in, and its cells up to here; no cells if it cannot be read."""
     script = sys.modules["__main__"]
     names, file = vars(script), getattr(script, "__file__", None)
     frame = inspect.currentframe()
@@ -382,4 +382,4 @@ def _quiet() -> Iterator[io.StringIO]:
         yield nowhere
 
 
-log_of_notebook()  # the first cell has imported this: the runs of all others are known
+log_of_notebook()  # the first cell imports this module, so the runs of all other cells are recorded

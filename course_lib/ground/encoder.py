@@ -1,4 +1,4 @@
-"""The interface of encoders, so that one model can stand in for another under the same heads."""
+"""The interface of encoders, so that one can replace another under the same heads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class BERTOutput(NamedTuple):
 
     Attributes:
         states: a vector for each token that has seen all the others.
-        pooled: one for the whole sequence, made from its first token, [CLS].
+        pooled: a vector for the whole sequence, made from its first token, [CLS].
     """
 
     states: Float[Tensor, "batch tokens d_model"]
@@ -22,10 +22,10 @@ class BERTOutput(NamedTuple):
 
 
 class Encoder(nn.Module, ABC):
-    """A model that reads texts, as `BERT` does: every head on an encoder works on any of them.
+    """A model that reads texts, like `BERT`; every head on an encoder works on any encoder.
 
     Attributes:
-        config: its sizes, among them `vocab_size` and `d_model`.
+        config: its sizes, including `vocab_size` and `d_model`.
     """
 
     config: Any
@@ -43,10 +43,11 @@ class Encoder(nn.Module, ABC):
         Args:
             ids: the tokens; for BERT [CLS] first, and [SEP] after each text.
             segments: 0 at the tokens of the first text, 1 at those of the second; None for a single text. Only BERT
-                looks at them.
-            mask: True at tokens, False at padding; None where there is none.
+                uses them.
+            mask: True at tokens, False at padding; None if there is no padding.
 
         Raises:
-            TypeError: ids that are not whole numbers, or a mask that is not boolean.
-            ValueError: ids outside the vocabulary, no tokens, shapes that differ, or what this model cannot read.
+            TypeError: the ids are not whole numbers, or the mask is not boolean.
+            ValueError: ids are outside the vocabulary, there are no tokens, shapes differ, or the model cannot read the
+                input.
         """

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, what is in them as a digest, and the folder of what can be had again."""
+"""Files that are written whole or not at all, digests of files, and the cache folder."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 DRIVE = Path("/content/drive/MyDrive")
-"""Google Drive, where Colab has mounted it."""
+"""Google Drive, where Colab mounts it."""
 
 
 @contextmanager
 def put_in_place(path: Path) -> Iterator[Path]:
-    """Yield a path to write to; it becomes this file at the end of the block, and is removed if the block fails."""
+    """Yield a path to write to; its file moves to `path` at the end of the block, or is removed if the block fails."""
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         yield unfinished
@@ -26,17 +26,17 @@ def put_in_place(path: Path) -> Iterator[Path]:
 
 
 def sha256_of(path: Path) -> str:
-    """The SHA-256 of a file's bytes, in hexadecimal.
+    """Return the SHA-256 of a file's bytes, in hexadecimal.
 
     Raises:
-        OSError: it cannot be read.
+        OSError: the file cannot be read.
     """
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def cache_folder() -> Path:
-    """Return the folder for files fetched or computed: `KATZE_CACHE`, or katze in the system's folder for caches."""
+    """Return the folder for fetched or computed files: `KATZE_CACHE`, or `katze` in the system's cache folder."""
     if named := os.environ.get("KATZE_CACHE"):
         return Path(named)
     import platformdirs

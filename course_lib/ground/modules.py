@@ -1,4 +1,4 @@
-"""Helpers for any model: its blocks, its parameters, and a while without dropout."""
+"""Helpers for any model: find its blocks, and switch off dropout for a while."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from torch import nn
 
 
 def blocks_of(model: nn.Module) -> list[nn.Module]:
-    """A model's blocks: what it holds in lists, such as `GPT.blocks` or `Transformer.encoder`."""
+    """Return a model's blocks: the modules in its lists, such as `GPT.blocks` or `Transformer.encoder`."""
     return [block for module in model.modules() if isinstance(module, nn.ModuleList) for block in module]
 
 
 @contextmanager
 def evaluating(model: nn.Module) -> Iterator[None]:
-    """Switch dropout off; at the end give each module its own mode back: some may be frozen while others train."""
+    """Switch dropout off; at the end restore each module's own mode, since some may be frozen while others train."""
     training = [module for module in model.modules() if module.training]
     model.eval()
     try:

@@ -1,7 +1,7 @@
-"""Libraries that only some functions need: imported there, and asked for by name where they are missing.
+"""Libraries that only some functions need: imported there, with a clear message if they are missing.
 
-Jupyter in the browser has torch but not every library of this course. A module of `course_lib` imports such a
-library inside the function that uses it:
+Jupyter in the browser has torch but not every library of this course. A module of `course_lib` imports such a library
+within the function that uses it:
 
     with needed_for("BLEU", package="sacrebleu"):
         from sacrebleu.metrics import BLEU
@@ -18,12 +18,12 @@ from pathlib import Path
 
 @contextmanager
 def needed_for(purpose: str, *, package: str, alone: bool = False) -> Iterator[None]:
-    """Import within this block; a library that is missing is reported with the line that installs it.
+    """Import within this block; a missing library is reported with the command that installs it.
 
     Args:
-        purpose: what needs it.
+        purpose: what needs the library.
         package: its name on PyPI.
-        alone: install it without what it asks for, which the course does not use.
+        alone: install it without its dependencies, which the course does not use.
 
     Raises:
         ModuleNotFoundError: the import within failed; the message says how to install the package.
@@ -39,11 +39,11 @@ def needed_for(purpose: str, *, package: str, alone: bool = False) -> Iterator[N
 
 
 def install_command(package: str, alone: bool = False) -> str:
-    """The line that installs a package for the Python that runs this: a cell's line in a notebook, else a terminal's.
+    """Return the command that installs a package for this Python: for a cell in a notebook, else for a terminal.
 
-    An environment need not have pip: uv (`uv tool`, `uv venv`) and pipx make theirs without, and conda may.
+    An environment may lack pip: uv (`uv tool`, `uv venv`) and pipx create theirs without it, and conda may do so.
     """
-    # Asked as `find_spec("pip")`, setuptools would take this program for pip, and could not be imported any more.
+    # `find_spec("pip")` would make setuptools take this program for pip, and setuptools could not be imported any more.
     has_pip = PathFinder.find_spec("pip") is not None
     in_a_cell = "IPython" in sys.modules and sys.modules["IPython"].get_ipython() is not None
     install = "install --no-deps" if alone else "install"

@@ -1,7 +1,7 @@
-"""A bar in a notebook's page that shows how far something is.
+"""A progress bar for notebooks.
 
-It is plain HTML that is drawn over itself. A widget would be an empty place in a page that was saved; and rich's own
-bar for notebooks takes what the cell has printed shortly before, and wipes it away with itself.
+It is plain HTML, redrawn in place. A widget would leave a gap in a saved page, and rich's own bar for notebooks also
+captures what the cell printed shortly before, and removes it along with itself.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from statistics import fmean
 from typing import Any, Protocol
 
 CURVE_WIDTH, CURVE_HEIGHT = 240, 48
-"""Of the picture of the loss below a bar, in pixels."""
+"""The size of the loss curve below a bar, in pixels."""
 
 BETWEEN = 0.2
-"""Seconds from one picture of a bar to the next."""
+"""Seconds from one drawing of a bar to the next."""
 
 
 @dataclass(frozen=True)
 class NotebookBar:
-    """A bar as a notebook shows it: plain HTML, because a widget would leave an empty place in a saved page.
+    """A bar as a notebook shows it, in plain HTML.
 
     Attributes:
         title: shown before the bar.
-        done, steps: how far it is, and how far it goes.
-        state: shown after it.
-        losses: of the steps up to `done`, drawn below it; a resumed run has none of the first ones.
+        done, steps: the steps done so far, and all steps.
+        state: shown after the bar.
+        losses: the losses of the steps up to `done`, drawn below the bar; a resumed run lacks the first ones.
     """
 
     title: str
@@ -43,14 +43,14 @@ class NotebookBar:
         return ""
 
     def _repr_mimebundle_(self, **_wanted: Any) -> dict[str, str]:
-        if self.done >= self.steps:  # what came of it, the cell itself tells
+        if self.done >= self.steps:  # the cell itself shows the result
             return {"text/html": "", "text/plain": ""}
         bar = f'<progress max="{self.steps}" value="{self.done}"></progress>'
         told = f"{escape(self.title)} {bar} {self.done}/{self.steps} {escape(self.state)}"
         return {"text/html": f"<div>{told}{self._curve()}</div>", "text/plain": ""}
 
     def _curve(self) -> str:
-        """The losses as a line that grows from left to right as the bar does; empty before there are two."""
+        """Return the losses as a line that grows from left to right with the bar; empty before there are two."""
         stride = max(1, self.steps // (CURVE_WIDTH // 2))
         means = [fmean(self.losses[first : first + stride]) for first in range(0, len(self.losses), stride)]
         if len(means) < 2 or not all(map(isfinite, means)):
@@ -72,19 +72,19 @@ class DrawBar(Protocol):
     """Moves a bar."""
 
     def __call__(self, done: int, state: str = "", losses: Sequence[float] = ()) -> None:
-        """Say how far it is; it is drawn if the last picture is `BETWEEN` seconds old."""
+        """Set the bar's progress; redraw it if the last drawing is `BETWEEN` seconds old."""
 
 
 @contextmanager
 def bar_in_page(title: str, steps: int, patience: float = 0.0) -> Iterator[DrawBar]:
-    """A bar that is redrawn in place, with the time left, and disappears at the end.
+    """Show a bar that is redrawn in place, with the time left, and disappears at the end.
 
     Args:
         title: shown before the bar.
-        steps: how far it goes.
-        patience: seconds before it is shown: faster work needs no bar.
+        steps: the number of steps in all.
+        patience: seconds before the bar is shown, since faster work needs no bar.
     """
-    from IPython.display import display  # only a page has it: a script that trains needs no notebook
+    from IPython.display import display  # imported late: a script that trains needs no notebook
 
     shown = display(NotebookBar(title, 0, steps), display_id=True) if not patience else None
     began = drawn = time.monotonic()

@@ -1,4 +1,4 @@
-"""How what the course puts on a page looks: verdicts, widgets and figures, on any page, light or dark."""
+"""The look of what the course puts on a page: verdicts, widgets and figures, on any page, light or dark."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _FOLDER: Final = Path(__file__).parent / "css"
 
 @cache
 def style_sheet(part: str) -> str:
-    """The style sheet that each thing carries with it, as a <style> element.
+    """Return the style sheet that each of these includes, as a <style> element.
 
     Args:
-        part: "verdict", "widget", "figure" or "prediction"; before its own come rules that follow the page's theme.
+        part: "verdict", "widget", "figure" or "prediction"; its rules come after those that follow the page's theme.
     """
     rules = [(_FOLDER / f"{name}.css").read_text(encoding="utf-8") for name in ("theme", part)]
     return f"<style>{''.join(rules)}</style>"

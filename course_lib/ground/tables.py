@@ -13,7 +13,7 @@ class Table:
 
     Attributes:
         header: the columns' names.
-        rows: as many cells each as the header has.
+        rows: the cells of each row, as many as the header has.
         notes: lines below the table.
     """
 
@@ -27,14 +27,14 @@ class Table:
                 raise ValueError(f"a row of {len(row)} cells does not fit a header of {len(self.header)}: {row}")
 
     def __str__(self) -> str:
-        """The table for a terminal."""
+        """Return the table for a terminal."""
         lines = [self.header, *self.rows]
         widths = [max(len(line[column]) for line in lines) for column in range(len(self.header))]
         rule = ["-" * width for width in widths]
         return "\n".join([*(_aligned(line, widths) for line in (self.header, rule, *self.rows)), *self.notes])
 
     def _repr_html_(self) -> str:
-        """The table for a notebook; everything in it is escaped."""
+        """Return the table for a notebook; everything in it is escaped."""
         head = _html_row(self.header, "th")
         body = "".join(_html_row(row, "td") for row in self.rows)
         notes = "".join(f"<div><small>{escape(note)}</small></div>" for note in self.notes)

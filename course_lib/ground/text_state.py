@@ -1,4 +1,4 @@
-"""Decoding state that beam search can reorder: one text may go on as several, or from where another is."""
+"""Decoding state that beam search can reorder: a text may continue as several copies, or continue another text."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from torch import Tensor
 
 
 class TextState:
-    """A batch of texts being written, each of them one row of every tensor held.
+    """A batch of texts being written, where each text is one row of every tensor.
 
-    A subclass names its attributes that have such rows: tensors, tuples or dataclasses of tensors, other states, or
-    None where there is nothing yet.
+    A subclass names its attributes with such rows: tensors, tuples or dataclasses of tensors, other states, or None
+    where there is nothing yet.
 
     Attributes:
-        batch: how many texts.
-        of_source: names of what a text shares with its copies.
-        of_tokens: names of what its own words have left.
+        batch: the number of texts.
+        of_source: the attributes that a text shares with its copies.
+        of_tokens: the attributes that depend on a text's own tokens.
     """
 
     batch: int
@@ -28,13 +28,13 @@ class TextState:
     of_tokens: ClassVar[tuple[str, ...]] = ()
 
     def expand(self, copies: int) -> None:
-        """Go on with every text `copies` times, the copies one after the other."""
+        """Replace every text by `copies` copies, in consecutive rows."""
         self.batch *= copies
         for name in (*self.of_source, *self.of_tokens):
             self._replace(name, methodcaller("expand", copies), methodcaller("repeat_interleave", copies, dim=0))
 
     def select(self, rows: Int[Tensor, " batch"]) -> None:
-        """Let text i go on from text `rows[i]`, a copy of the same one."""
+        """Let text i continue text `rows[i]`, a copy with the same source."""
         for name in self.of_tokens:
             self._replace(name, methodcaller("select", rows), lambda tensor: tensor[rows])
 

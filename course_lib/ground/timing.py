@@ -1,7 +1,7 @@
 """Measures how long a layer takes on this machine, for the comparisons of the lessons (S2, S4).
 
-The lectures say that attention is faster to train than a recurrent network, because none of its steps has to wait for
-another. Steps can be counted; time must be measured, and depends on the machine, its load and the length of the input.
+The lectures say that attention is faster to train than a recurrent network, because no step has to wait for another.
+Steps can be counted, but time must be measured: it depends on the machine, its load and the length of the input.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from torch import Tensor
 
 
 def milliseconds(work: Callable[[], object], runs: int = 3) -> float:
-    """The fastest of several runs, after one that warms up: other work on the machine can only make a run longer.
+    """Return the fastest of several runs after a warm-up, since other work on the machine can only make runs longer.
 
     Args:
-        work: what is called. A GPU works in the background; the clock waits for it.
-        runs: how many times it is measured.
+        work: the function to call. A GPU works in the background; the clock waits for it.
+        runs: the number of measurements.
 
     Raises:
         ValueError: `runs` is less than 1.
@@ -44,13 +44,13 @@ def race(
     sentences: Callable[[int], Tensor],
     runs: int = 3,
 ) -> dict[str, list[float]]:
-    """The milliseconds of a forward pass of each layer for each length, all on the same input, without gradients.
+    """Return each layer's milliseconds for a forward pass at each length, on the same input, without gradients.
 
     Args:
-        layers: what is compared, by name.
-        lengths: how many words a sentence has, time after time.
-        sentences: makes the input of this many words, on the device that is measured.
-        runs: how many; the fastest counts.
+        layers: the layers to compare, by name.
+        lengths: the numbers of words in a sentence to measure.
+        sentences: makes an input of this many words, on the device to measure.
+        runs: the number of measurements, of which the fastest counts.
     """
     taken: dict[str, list[float]] = {name: [] for name in layers}
     for length in lengths:

@@ -1,6 +1,6 @@
-"""Files that `torch.save` has written, read as plain data: tensors, numbers and texts, in lists and dictionaries.
+"""Reads files that `torch.save` wrote as plain data: tensors, numbers and texts, in lists and dictionaries.
 
-Such a file is a pickle, and a pickle may hold code. It is read with `weights_only`, so that nothing in it is run.
+Such a file is a pickle, which may contain code. It is read with `weights_only`, so nothing in it runs.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ def read_torch_file(path: Path | str) -> Any:
     """Read the file's content, its tensors on the CPU.
 
     Raises:
-        ValueError: it is cut off or damaged, torch has not written it, or it holds more than plain data.
-        OSError: it cannot be opened.
+        ValueError: the file is cut off or damaged, was not written by torch, or holds more than plain data.
+        OSError: the file cannot be opened.
     """
     with Path(path).open("rb"):
-        pass  # what cannot be opened is not damaged
+        pass  # a file that cannot be opened is not damaged
     try:
         _check_intact(path)
         return torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:  # about a damaged file torch says whatever it stumbles over, even an OSError
+    except Exception as error:  # torch raises almost anything for a damaged file, even an OSError
         raise ValueError(f"{path} is damaged, or holds more than plain data ({first_line(error)})") from error
 
 
 def _check_intact(path: Path | str) -> None:
-    """Compare the checksums that torch has written, and does not look at: a changed number is still a number.
+    """Verify the checksums, which torch writes but does not check: a changed number is still a number.
 
     Raises:
-        ValueError: one does not match.
+        ValueError: a checksum does not match.
         zipfile.BadZipFile: the file is cut off or damaged.
     """
     if not zipfile.is_zipfile(path):
@@ -44,6 +44,6 @@ def _check_intact(path: Path | str) -> None:
 
 
 def first_line(error: Exception) -> str:
-    """The first line of an error's message, or the error's type if it has none."""
+    """Return the first line of an error's message, or the error's type if it has none."""
     lines = str(error).strip().splitlines()
     return lines[0][:120] if lines else type(error).__name__

@@ -1,4 +1,4 @@
-"""Torch's own multi-head attention, with the names and the masks of this course."""
+"""Torch's own multi-head attention, with this course's names and masks."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from torch import Tensor, nn
 
 
 class TorchAttention(nn.Module):
-    """Multi-head attention as torch computes it, called as lesson 04's own: attention(x, memory, mask).
+    """Torch's multi-head attention, called as in lesson 04: attention(x, memory, mask).
 
-    It is used to try a block by itself, or until you have written your own attention.
+    Use it to try a block by itself, or until you have written your own attention.
 
     Parameters:
         W_q, W_k, W_v, W_o: linear layers from d_model to d_model.

@@ -1,6 +1,6 @@
-"""Checks of arguments: each raises an error that says what to give instead.
+"""Checks of arguments; each raises an error that says what to pass instead.
 
-Sizes and probabilities are checked when a configuration is made; ids and masks before anything is computed.
+Sizes and probabilities are checked when a configuration is created, ids and masks before anything is computed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def check_at_least(least: int, **counts: int) -> None:
     """Refuse counts that are too small or not whole numbers.
 
     Raises:
-        TypeError, ValueError: naming the first.
+        TypeError, ValueError: the message names the first.
     """
     for name, count in counts.items():
         if not isinstance(count, int) or isinstance(count, bool):
@@ -31,7 +31,7 @@ def check_not_negative(**numbers: float) -> None:
     """Refuse numbers that are below 0, infinite or NaN.
 
     Raises:
-        ValueError: naming the first.
+        ValueError: the message names the first.
     """
     for name, number in numbers.items():
         if not 0 <= number < math.inf:
@@ -42,7 +42,7 @@ def check_one_of(choices: Any, **given: object) -> None:
     """Refuse a value that is not one of the choices of a `Literal`.
 
     Raises:
-        ValueError: naming the first, and the choices.
+        ValueError: the message names the first, and the choices.
     """
     for name, choice in given.items():
         if choice not in get_args(choices):
@@ -50,20 +50,20 @@ def check_one_of(choices: Any, **given: object) -> None:
 
 
 def check_texts(texts: Iterable[str]) -> None:
-    """Refuse one string instead of several: it would be taken for texts of one letter each.
+    """Refuse one string instead of several, which would be taken for texts of one letter each.
 
     Raises:
-        TypeError: it is a string.
+        TypeError: `texts` is a string.
     """
     if isinstance(texts, str):
         raise TypeError("give a list of texts, not one string: put it in a list")
 
 
 def check_unicode(text: str) -> None:
-    """Refuse a text that no file can hold: one with half of a character, as a wrong decoding or JSON leaves it.
+    """Refuse a text that cannot be written to a file, since it has half a character, left by wrong decoding or JSON.
 
     Raises:
-        ValueError: it says which and where.
+        ValueError: the message says which and where.
     """
     try:
         text.encode()
@@ -78,7 +78,7 @@ def check_device(device: torch.device | str) -> torch.device:
     """Refuse a GPU that torch does not find, and anything that is not a device.
 
     Raises:
-        ValueError: it says which there are.
+        ValueError: the message says which devices there are.
     """
     try:
         device = torch.device(device)
@@ -92,10 +92,10 @@ def check_device(device: torch.device | str) -> torch.device:
 
 
 def check_special_ids(vocab_size: int, **ids: int | None) -> None:
-    """Refuse the id of a special token that the vocabulary does not have; None stands for no such token.
+    """Refuse the id of a special token outside the vocabulary; None means that there is no such token.
 
     Raises:
-        ValueError: naming the first.
+        ValueError: the message names the first.
     """
     for name, token in ids.items():
         if token is not None and not 0 <= token < vocab_size:
@@ -103,10 +103,10 @@ def check_special_ids(vocab_size: int, **ids: int | None) -> None:
 
 
 def check_probability(**probabilities: float) -> None:
-    """Refuse probabilities, as of dropout, that are not at least 0 and below 1.
+    """Refuse probabilities, such as of dropout, that are below 0, or 1 and above.
 
     Raises:
-        ValueError: naming the first.
+        ValueError: the message names the first.
     """
     for name, p in probabilities.items():
         if not 0 <= p < 1:
@@ -118,7 +118,7 @@ def check_divisible(d_model: int, heads: int) -> None:
 
     Raises:
         TypeError: `d_model` is not a whole number.
-        ValueError: it does not, or there are none.
+        ValueError: `heads` does not divide `d_model`, or is not positive.
     """
     check_at_least(1, d_model=d_model)
     if heads < 1 or d_model % heads:
@@ -126,11 +126,11 @@ def check_divisible(d_model: int, heads: int) -> None:
 
 
 def check_boolean(mask: Tensor, true: str = "may attend") -> None:
-    """Refuse a mask of numbers, for all masks of the library.
+    """Refuse a mask of numbers.
 
     Args:
         mask: of any shape.
-        true: what True means in it.
+        true: what True means in the mask.
 
     Raises:
         TypeError: it is not boolean.
@@ -144,7 +144,7 @@ def check_floating(**tensors: Tensor) -> None:
     """Refuse integer tensors where weights are learned or averaged.
 
     Raises:
-        TypeError: naming the first.
+        TypeError: the message names the first.
     """
     for name, tensor in tensors.items():
         if not tensor.is_floating_point():
@@ -158,8 +158,8 @@ def check_ids(ids: Int[Tensor, "batch tokens"], vocab_size: int, name: str, *, w
         ids: of tokens.
         vocab_size: how many tokens there are.
         name: what the message calls the ids.
-        wait: look at the ids on any device. Otherwise only at those on the CPU: for others the program would stop at
-            every call until the device has caught up.
+        wait: check the values on any device. Otherwise they are checked only on the CPU: for other devices, every call
+            would make the program wait.
 
     Raises:
         TypeError: they are not whole numbers.
@@ -169,8 +169,8 @@ def check_ids(ids: Int[Tensor, "batch tokens"], vocab_size: int, name: str, *, w
     if ids.is_meta or torch.compiler.is_compiling() or not (wait or ids.device.type == "cpu"):
         return
     try:
-        least, most = torch.stack(ids.aminmax()).tolist()  # one wait for the device, not two
-    except RuntimeError:  # within torch.func.vmap there is no number to look at
+        least, most = torch.stack(ids.aminmax()).tolist()  # waits for the device once, not twice
+    except RuntimeError:  # within torch.func.vmap there are no values to check
         return
     if least < 0 or most >= vocab_size:
         wrong = least if least < 0 else most
@@ -178,7 +178,7 @@ def check_ids(ids: Int[Tensor, "batch tokens"], vocab_size: int, name: str, *, w
 
 
 def check_batch(ids: Int[Tensor, "batch tokens"], name: str) -> None:
-    """Refuse anything that cannot be a batch of ids, whatever the values.
+    """Refuse anything that cannot be a batch of ids, without checking the values.
 
     Raises:
         TypeError: they are not a tensor, or not whole numbers.

@@ -1,4 +1,4 @@
-"""Lesson 11's data: Multi30k where a GPU can learn from it, and the course's own captions everywhere else."""
+"""Lesson 11's data: Multi30k with a GPU, and the course's own captions without one."""
 
 from __future__ import annotations
 
@@ -20,21 +20,23 @@ H200 = {
     "training": [4.55, 3.32, 2.84, 2.61, 2.47, 2.35, 2.25, 2.17, 2.11, 2.05],
     "validation": [3.83, 3.11, 2.84, 2.75, 2.69, 2.66, 2.65, 2.63, 2.61, 2.60],
 }
-"""Losses of `MULTI30K` after each tenth of its steps, on an NVIDIA H200 in 1 min 28 s, with smoothed labels: of
-training the mean over the 250 steps before, with dropout and R-Drop's distance; of validation without them."""
+"""Losses of `MULTI30K` after each tenth of its steps, on an NVIDIA H200 in 1 min 28 s, with smoothed labels. The
+training loss is the mean over the 250 steps before, with dropout and R-Drop's distance; the validation loss is without.
+"""
 
 
 @dataclass(frozen=True)
 class ParallelCorpus:
-    """Sentence pairs in parts, with the recipe for a translator.
+    """Sentence pairs in parts, with a recipe for a translator.
 
     Attributes:
-        name: of the data.
-        training: to learn from.
-        validation: to measure the loss on during training.
-        tests: to judge the translator by, by name; the first is like the training part, and the last is the hardest.
+        name: the name of the data.
+        training: pairs to learn from.
+        validation: pairs to measure the loss on during training.
+        tests: pairs to test the translator on, by name; the first part is like the training part, and the last is the
+            hardest.
         recipe: how to train.
-        full: whether this is the whole run, and not its short form.
+        full: whether this is the full run, not its short form.
     """
 
     name: str
@@ -46,13 +48,13 @@ class ParallelCorpus:
 
 
 def choose_corpus(device: torch.device | str) -> ParallelCorpus:
-    """Multi30k on a GPU, if its files can be obtained; else the course's own captions. A printed line says which.
+    """Return Multi30k for a GPU, if its files can be obtained, else the course's captions; print which it is.
 
-    The files are fetched by pinned addresses, and checked. Where they cannot be fetched, they are looked for in the
+    The files are fetched from pinned addresses and checked. If they cannot be fetched, they are looked for in the
     folder that `KATZE_DATA` names, or in `katze` on a mounted Drive.
 
     Args:
-        device: where the training would compute.
+        device: where the training will compute.
     """
     if torch.device(device).type == "cpu":
         print(f"There is no GPU: the short form, {SHORT_SCENES.steps} steps on captions that come with the course.")
@@ -70,9 +72,9 @@ def choose_corpus(device: torch.device | str) -> ParallelCorpus:
 
 
 def kept_folder(corpus: ParallelCorpus) -> Path:
-    """A folder for a run's checkpoints that outlives the runtime: on Drive where it is mounted, else in the cache.
+    """Return a folder for checkpoints that outlives the runtime: on Drive if it is mounted, else in the cache.
 
-    The short form needs none, and gets a new folder each time.
+    The short form does not need one, and gets a new folder each time.
     """
     if not corpus.full:
         return Path(tempfile.mkdtemp(prefix="katze-"))

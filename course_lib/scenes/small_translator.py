@@ -1,10 +1,10 @@
-"""Makes the small translator that comes with the course, which has learned from the captions of `sample`.
+"""Makes the small translator that comes with the course, which learned from the captions of `sample`.
 
     python -m course_lib.scenes.small_translator FOLDER
 
-The recipe is `course_lib.training.recipes.SCENES`; on a processor it takes some twenty minutes. What is in
-`SMALL_TRANSLATOR` was made by this, with weights of 16 bits. On another machine they come out a little different, since
-sums are rounded in another order there, and just as good.
+The recipe is `course_lib.training.recipes.SCENES`; on a processor it takes some twenty minutes. This command made the
+files in `SMALL_TRANSLATOR`, with weights of 16 bits. On another machine the weights come out slightly different, since
+sums are rounded in another order, but just as good.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from course_lib.training.progress import progress_bar
 from course_lib.training.recipes import SCENES, learn_to_translate
 
 SMALL_TRANSLATOR = Path(__file__).parent / "small_translator_model"
-"""Where it is."""
+"""The folder of the translator."""
 
 _WORDS = "tokenizer.json"
 
 
 def load_small_translator(folder: Path = SMALL_TRANSLATOR) -> Translator:
-    """The translator that comes with the course, English to German, in evaluation mode.
+    """Load the translator that comes with the course, English to German, in evaluation mode.
 
     Args:
-        folder: what `make_translator` has written.
+        folder: the folder that `make_translator` wrote.
 
     Raises:
-        ValueError: there is no such translator.
+        ValueError: the folder holds no such translator.
         ModuleNotFoundError: safetensors is not installed.
     """
     words = SubwordVocabulary.load(folder / _WORDS)
@@ -44,12 +44,12 @@ def load_small_translator(folder: Path = SMALL_TRANSLATOR) -> Translator:
 
 
 def make_translator(folder: Path, steps: int = SCENES.steps, seed: int = 0) -> None:
-    """Train the translator, and write it with its pieces.
+    """Train the translator, and save it with its subwords.
 
     Args:
-        folder: where to; created if missing.
-        steps: of training.
-        seed: of weights, order and dropout.
+        folder: where to save it; created if missing.
+        steps: the number of training steps.
+        seed: the seed of weights, order and dropout.
     """
     parts = everyday_scenes()
     recipe = replace(SCENES, steps=steps)

@@ -1,1 +1,1 @@
-"""Small worlds in which everything is known: their words, their sentences, and models trained on them."""
+"""Small worlds in which everything is known: words, sentences, and models trained on them."""

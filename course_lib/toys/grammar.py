@@ -7,7 +7,8 @@ translation fails:
 - the verb decides the case of its object (*sah den Hund*, but *half dem Hund*), the preposition that of its own;
 - the verb comes second in a main clause, whatever comes first (*gestern tanzte die Katze*), and last in a
   subordinate clause (*weil die Katze den Hund sah*);
-- a separable prefix goes to the end (*lud den Hund ein*), and returns to its verb there (*weil sie den Hund einlud*).
+- a separable prefix goes to the end (*lud den Hund ein*), and rejoins its verb in a subordinate clause (*weil sie den
+  Hund einlud*).
 
 Each English sentence has exactly one translation. Words and commas are separated by spaces.
 """
@@ -69,11 +70,11 @@ class NounPhrase:
 
     @property
     def structure(self) -> str:
-        """The phrase with kinds of words in place of words, such as "the adjective f"."""
+        """The phrase with kinds of words in place of the words, such as "the adjective f"."""
         return f"{self.english_determiner or 'no article'} {'adjective ' if self.adjective else ''}{self.column}"
 
     def in_english(self) -> list[str]:
-        """The words, with *an* for *a* before a vowel."""
+        """Return the words, with *an* instead of *a* before a vowel."""
         determiner = self.english_determiner
         noun = self.noun.english_plural if self.plural else self.noun.english
         words = [self.adjective[0], noun] if self.adjective else [noun]
@@ -82,7 +83,7 @@ class NounPhrase:
         return [determiner, *words] if determiner else words
 
     def in_german(self, case: GermanCase) -> list[str]:
-        """The words, each with the ending of this case."""
+        """Return the words, each with the ending of this case."""
         determiner = self.determiner.german[case][self.column]
         words = [determiner] if determiner else []
         if self.adjective:
@@ -104,11 +105,11 @@ class Pronoun:
         return self.english
 
     def in_english(self) -> list[str]:
-        """The word."""
+        """Return the word."""
         return [self.english]
 
     def in_german(self, case: GermanCase) -> list[str]:
-        """The word; in this grammar a pronoun is always the subject."""
+        """Return the word, in the nominative: in this grammar a pronoun is always the subject."""
         return [self.german]
 
 
@@ -123,7 +124,7 @@ PRONOUNS = (
 
 @dataclass(frozen=True)
 class Clause:
-    """A subject, a verb, and what follows: the verb's object, or a preposition with its phrase."""
+    """A subject, a verb, and what follows it: the verb's object, or a preposition with its phrase."""
 
     subject: NounPhrase | Pronoun
     verb: Verb
@@ -143,13 +144,13 @@ class Clause:
         return ", ".join(parts)
 
     def in_english(self) -> list[str]:
-        """Subject, verb, complement."""
+        """Return subject, verb and complement."""
         preposition = [self.preposition.english] if self.preposition else []
         complement = self.complement.in_english() if self.complement else []
         return [*self.subject.in_english(), self.verb.english, *preposition, *complement]
 
     def in_german(self, order: Literal["verb second", "verb first", "verb last"]) -> list[str]:
-        """The clause as a main clause, as one after an opening, or as a subordinate one."""
+        """Return the clause as a main clause, as a main clause after an opening, or as a subordinate one."""
         subject = self.subject.in_german("nominative")
         verb = self.verb.plural if self.subject.plural else self.verb.singular
         prefix = [self.verb.prefix] if self.verb.prefix else []
@@ -177,11 +178,11 @@ class Subordinate:
     clause: Clause
 
     def in_english(self) -> list[str]:
-        """The conjunction before an ordinary clause."""
+        """Return the conjunction, then an ordinary clause."""
         return [self.conjunction[0], *self.clause.in_english()]
 
     def in_german(self) -> list[str]:
-        """The conjunction sends the verb to the end."""
+        """Return the conjunction, then the clause with its verb at the end."""
         return [self.conjunction[1], *self.clause.in_german("verb last")]
 
 
@@ -195,22 +196,22 @@ class Sentence:
 
     @property
     def clauses(self) -> list[Clause]:
-        """The main clause first."""
+        """The clauses, the main clause first."""
         opening = [self.opening.clause] if isinstance(self.opening, Subordinate) else []
         closing = [self.closing.clause] if self.closing else []
         return [self.main, *opening, *closing]
 
     def pair(self) -> SentencePair:
-        """The sentence in both languages."""
+        """Return the sentence in both languages."""
         return SentencePair(" ".join(self.in_english()), " ".join(self.in_german()))
 
     def in_english(self) -> list[str]:
-        """English separates only a subordinate clause that comes first."""
+        """Return the words, with a comma only after a subordinate clause that comes first."""
         closing = self.closing.in_english() if self.closing else []
         return [*self._opening_in_english(), *self.main.in_english(), *closing]
 
     def in_german(self) -> list[str]:
-        """The opening, where there is one, takes the first place, so that the verb comes before the subject."""
+        """Return the words; an opening takes the first place, so that the verb comes before the subject."""
         main = self.main.in_german("verb first" if self.opening else "verb second")
         closing = [",", *self.closing.in_german()] if self.closing else []
         return [*self._opening_in_german(), *main, *closing]
@@ -230,7 +231,7 @@ class Sentence:
 
 
 def random_sentence(rng: random.Random) -> Sentence:
-    """A sentence of any structure."""
+    """Draw a sentence of any structure."""
     main = random_clause(rng)
     form = rng.choice(["plain", "adverb", "subordinate first", "subordinate last"])
     if form == "adverb":
@@ -243,7 +244,7 @@ def random_sentence(rng: random.Random) -> Sentence:
 
 
 def random_clause(rng: random.Random) -> Clause:
-    """A clause with or without an object; nobody does anything to a noun like themselves."""
+    """Draw a clause with or without an object; subject and object never have the same noun."""
     subject = rng.choice(PRONOUNS) if rng.random() < 0.2 else random_noun_phrase(rng, LIVING)
     own = subject.noun if isinstance(subject, NounPhrase) else None
     living = [noun for noun in LIVING if noun is not own]
@@ -259,7 +260,7 @@ def random_clause(rng: random.Random) -> Clause:
 
 
 def random_noun_phrase(rng: random.Random, among: Sequence[Noun]) -> NounPhrase:
-    """A phrase around one of these nouns; every other one has an adjective."""
+    """Draw a phrase around one of these nouns; half the phrases have an adjective."""
     noun = rng.choice(among)
     plural = rng.random() < 0.4
     fitting = [d for d in DETERMINERS if (d.plural if plural else d.singular) is not None]
@@ -271,8 +272,8 @@ def random_noun_phrase(rng: random.Random, among: Sequence[Noun]) -> NounPhrase:
 def log_probability(sentence: Sentence) -> float:
     """Return the natural logarithm of the probability that `random_sentence` draws this sentence.
 
-    Each English sentence comes about in one way only, so this is its probability as an English sentence as well: no
-    language model of such sentences can have a lower loss on average than what follows from it.
+    Each English sentence can be drawn in only one way, so this is its probability as an English sentence as well, and
+    gives the lowest average loss that a language model of such sentences can have.
     """
     if isinstance(sentence.opening, tuple):
         opening = -math.log(len(ADVERBS))
@@ -282,7 +283,7 @@ def log_probability(sentence: Sentence) -> float:
 
 
 def _log_probability_of_clause(clause: Clause) -> float:
-    """As `random_clause` draws it."""
+    """Return it for a clause from `random_clause`."""
     if isinstance(clause.subject, Pronoun):
         subject, others = math.log(0.2 / len(PRONOUNS)), len(LIVING)
     else:
@@ -299,7 +300,7 @@ def _log_probability_of_clause(clause: Clause) -> float:
 
 
 def _log_probability_of_noun_phrase(phrase: NounPhrase, among: int) -> float:
-    """As `random_noun_phrase` draws it from this many nouns."""
+    """Return it for a phrase from `random_noun_phrase`, given this many nouns."""
     fitting = [d for d in DETERMINERS if (d.plural if phrase.plural else d.singular) is not None]
     adjectives = ADJECTIVES + ADJECTIVES_OF_THE_LIVING if phrase.noun in LIVING else ADJECTIVES
     adjective = len(adjectives) if phrase.adjective else 1
@@ -307,9 +308,9 @@ def _log_probability_of_noun_phrase(phrase: NounPhrase, among: int) -> float:
 
 
 def is_english(text: str) -> bool:
-    """Return whether a text is an English sentence of this grammar: whether `random_sentence` could draw it.
+    """Return whether `random_sentence` could draw a text as an English sentence.
 
-    Except for one rule, which is not checked: that nobody does anything to a noun like themselves.
+    One rule is not checked: that subject and object never have the same noun.
     """
     first, _, rest = text.partition(" ")
     conjunctions = [english for english, _ in CONJUNCTIONS]
@@ -339,7 +340,7 @@ def _english_clause() -> re.Pattern[str]:
 
 
 def _phrases(nouns: Sequence[Noun], adjectives: Sequence[tuple[str, str]]) -> list[str]:
-    """All phrases around these nouns, in English."""
+    """Return all phrases around these nouns, in English."""
     return [
         " ".join(NounPhrase(determiner, noun, adjective, plural).in_english())
         for plural in (False, True)
@@ -358,14 +359,14 @@ THE_CAT_DANCED = Clause(NounPhrase(THE, LIVING[0]), VERBS[0])
 """*die Katze tanzte*, the course's first sentence."""
 
 HELD_OUT_SHARE = 10
-"""One clause structure in this many is never shown in training."""
+"""One clause structure in this many never occurs in training."""
 
 
 def is_held_out(sentence: Sentence) -> bool:
     """Return whether a sentence is held out for testing: whether any of its clauses has a held-out structure.
 
-    A fixed hash of the structure decides, so that the answer is the same for every seed and size; the structure
-    of `THE_CAT_DANCED` is held out in any case.
+    A fixed hash of the structure decides, so the answer is the same for every seed and size; the structure of
+    `THE_CAT_DANCED` is always held out.
     """
     structures = [clause.structure for clause in sentence.clauses]
     return any(
@@ -378,8 +379,8 @@ def is_held_out(sentence: Sentence) -> bool:
 class Split:
     """Sentences to train on and sentences to test on.
 
-    Each held-out sentence has a clause of a structure that no training sentence has, so that knowing the
-    training sentences by heart does not help.
+    Each held-out sentence has a clause of a structure that no training sentence has, so knowing the training sentences
+    by heart does not help.
     """
 
     training: list[SentencePair]
@@ -390,9 +391,9 @@ def toy_translation(training: int = 20_000, held_out: int = 1_000, seed: int = 0
     """Draw this many different sentences for each side of the split.
 
     Args:
-        training: how many to train on.
-        held_out: how many to test on.
-        seed: decides which.
+        training: the number of sentences to train on.
+        held_out: the number of sentences to test on.
+        seed: decides which sentences.
     """
     rng = random.Random(seed)
     sides: dict[bool, dict[str, SentencePair]] = {False: {}, True: {}}

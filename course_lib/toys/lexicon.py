@@ -1,7 +1,7 @@
-"""The words of the toy grammar: English, German, and what German wants to know of each.
+"""The words of the toy grammar: English, German, and what German grammar needs to know about each.
 
-A noun has a gender, a verb the case of its object, a preposition its case, and a determiner decides how the adjective
-after it ends. `course_lib.toys.grammar` makes sentences from them.
+A noun has a gender, a verb the case of its object, a preposition its case, and a determiner decides the ending of the
+adjective after it. `course_lib.toys.grammar` makes sentences from them.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import Literal
 
 GermanCase = Literal["nominative", "accusative", "dative"]
 Column = Literal["m", "f", "n", "pl"]
-"""Gender in the singular; in the plural German tells no genders apart."""
+"""The gender in the singular; the plural has no genders in German."""
 Table = dict[GermanCase, dict[Column, str]]
 
 
 def table(nominative: str, accusative: str, dative: str, stem: str = "") -> Table:
-    """A table of forms: each case lists masculine, feminine, neuter and plural; "-" is an empty ending."""
+    """Make a table of forms: each case lists masculine, feminine, neuter and plural; "-" is an empty ending."""
     columns: tuple[Column, ...] = ("m", "f", "n", "pl")
     rows: dict[GermanCase, str] = {"nominative": nominative, "accusative": accusative, "dative": dative}
     return {
@@ -25,7 +25,7 @@ def table(nominative: str, accusative: str, dative: str, stem: str = "") -> Tabl
     }
 
 
-# What an adjective ends in depends on how much the determiner before it has already said.
+# An adjective's ending depends on how much the determiner before it has already shown.
 WEAK = table("e e e en", "en e e en", "en en en en")
 MIXED = table("er e es en", "en e es en", "en en en en")
 STRONG = table("er e es e", "en e es e", "em er em en")
@@ -33,7 +33,7 @@ STRONG = table("er e es e", "en e es e", "em er em en")
 
 @dataclass(frozen=True)
 class Determiner:
-    """An article or its like; `singular` or `plural` is None where English has no such form."""
+    """An article or the like; `singular` or `plural` is None if English has no such form."""
 
     singular: str | None
     plural: str | None
@@ -61,7 +61,7 @@ class Noun:
     weak: bool = False
 
     def in_german(self, case: GermanCase, plural: bool) -> str:
-        """The noun's form: the dative plural adds -n, except after -n and -s."""
+        """Return the noun's form: the dative plural adds -n, except after -n and -s."""
         if plural:
             needs_n = case == "dative" and not self.german_plural.endswith(("n", "s"))
             return self.german_plural + "n" * needs_n
@@ -69,7 +69,7 @@ class Noun:
 
 
 def nouns(rows: str) -> tuple[Noun, ...]:
-    """One noun per line: English, its plural, gender, German, its plural, and perhaps "weak"."""
+    """Read one noun per line: English, its plural, gender, German, its plural, and perhaps "weak"."""
     genders: dict[str, Column] = {"m": "m", "f": "f", "n": "n"}
     found = []
     for row in rows.strip().splitlines():
@@ -106,7 +106,7 @@ THINGS = nouns("""
     car     cars      n  Auto     Autos
 """)
 
-# English and the German stem, to which the ending is added.
+# The English word, and the German stem to which the ending is added.
 ADJECTIVES = (
     ("small", "klein"),
     ("big", "groß"),
@@ -130,9 +130,9 @@ class Verb:
     """A verb in the past tense, first and third person.
 
     Attributes:
-        english: one form for every person and number.
-        singular: ich, er, sie, es.
-        plural: wir, sie.
+        english: the only form, for every person and number.
+        singular: the form for ich, er, sie, es.
+        plural: the form for wir, sie.
         object_case: the case of its object; None for a verb without one.
         prefix: the separable prefix, such as *ein* of *einladen*.
     """
@@ -171,7 +171,7 @@ VERBS_WITH_LIVING_OBJECT = (
 
 @dataclass(frozen=True)
 class Preposition:
-    """A preposition and the case that it demands."""
+    """A preposition and the case that it requires."""
 
     english: str
     german: str

@@ -1,10 +1,10 @@
-"""Makes the small BERT that comes with the course: a BERT of three layers that has read about the small world.
+"""Makes the small BERT that comes with the course: a BERT of three layers, trained on the small world.
 
     python -m course_lib.toys.small_bert FOLDER
 
 It is pre-trained as BERT was, on masked tokens and on next sentences (Devlin et al., 2019, section 3.1), in under ten
-minutes on a processor. What is in `SMALL_BERT` was made by this. On another machine the weights come out a little
-different, since sums are rounded in another order there, and just as good.
+minutes on a processor. This command made the files in `SMALL_BERT`. On another machine the weights come out slightly
+different, since sums are rounded in another order, but just as good.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from course_lib.training.progress import progress_bar
 from course_lib.training.schedules import linear_schedule
 
 PIECES = 590
-"""A few fewer than there are tokens, so that rare ones are cut."""
+"""A little less than the number of words, so that rare ones are cut."""
 
 ALPHABET = [" ".join(string.ascii_lowercase), "a" + string.ascii_lowercase]
 MARKS = ", . ; : ? ! ' - 0 1 2 3 4 5 6 7 8 9"
-"""What the small world lacks, so that any English text can be cut into pieces."""
+"""Characters that the small world lacks, so that any English text can be cut into pieces."""
 
 
 class BothHeads(nn.Module):
@@ -47,18 +47,18 @@ class BothHeads(nn.Module):
 
 
 def learn_vocabulary(stories: list[list[str]]) -> SubwordVocabulary:
-    """WordPiece, from the stories and the alphabet."""
+    """Learn WordPiece from the stories and the alphabet."""
     return SubwordVocabulary.train_wordpiece([*ALPHABET, MARKS, *(s for story in stories for s in story)], PIECES)
 
 
 def make(folder: Path, steps: int = 7000, count: int = 40_000, seed: int = 0) -> None:
-    """Pre-train the model, and write it with its vocabulary.
+    """Pre-train the model, and save it with its vocabulary.
 
     Args:
-        folder: where to; created if missing.
-        steps: of training.
-        count: of texts to read.
-        seed: of the texts, of what is hidden from them, and of the weights.
+        folder: where to save it; created if missing.
+        steps: the number of training steps.
+        count: the number of texts to read.
+        seed: the seed of the texts, the masking, and the weights.
     """
     stories = texts(count, seed)
     vocabulary = learn_vocabulary(stories)

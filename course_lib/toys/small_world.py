@@ -1,10 +1,10 @@
-"""A small world in made English: who does what to whom, told in short stories and in headlines.
+"""A small world in simple English: who does what to whom, told in short stories and headlines.
 
-People bake, paint and phone each other; animals chase, graze and growl; both see, follow and find. Nobody says of a
-word what it is, but the company that it keeps does, which is what a language model can learn from: *she* and *he* are
-people, *it* is an animal, and who chases a mouse is probably a cat. The labeled tasks at the end ask for just that.
+People bake, paint and phone each other; animals chase, graze and growl; both see, follow and find. No text says what a
+word means, but its context does, and a language model can learn from that: *she* and *he* are people, *it* is an
+animal, and whoever chases a mouse is probably a cat. The labeled tasks at the end test just this.
 
-`course_lib.toys.small_bert` is a BERT that has read such stories; it is in `SMALL_BERT`.
+`course_lib.toys.small_bert` trains a BERT on such stories; the result is in `SMALL_BERT`.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ SMALL_BERT = Path(__file__).parent / "small_bert_model"
 """The folder of the small BERT: its configuration, its weights and its vocabulary, as published models have them."""
 
 TAGS = ("DET", "ADJ", "NOUN", "VERB", "PRON", "PREP", "ADV", "CONJ", ".")
-"""Parts of speech."""
+"""The parts of speech."""
 
 ENTITIES = ("O", "ORG", "LOC")
-"""What a word is the name of: nothing, an organization, a place."""
+"""What a word names: nothing, an organization, or a place."""
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,9 @@ class Told:
     """Some words, each with its part of speech.
 
     Attributes:
-        words: between spaces, a full stop being one.
-        tags: of each, from `TAGS`.
-        entities: of each, from `ENTITIES`.
+        words: the words; a full stop is one.
+        tags: each word's tag, from `TAGS`.
+        entities: each word's entity, from `ENTITIES`.
     """
 
     words: tuple[str, ...]
@@ -51,7 +51,7 @@ class Told:
 
 
 def told(text: str, tags: str, entities: str = "") -> Told:
-    """Words and their tags, both with spaces between them."""
+    """Pair words with their tags, both separated by spaces."""
     return Told(words(text), words(tags), words(entities))
 
 
@@ -59,7 +59,7 @@ def told(text: str, tags: str, entities: str = "") -> Told:
 
 
 def words(row: str) -> tuple[str, ...]:
-    """The words between spaces."""
+    """Split at spaces."""
     return tuple(row.split())
 
 
@@ -84,7 +84,7 @@ PREY = {
     "lion": ("deer", "donkey", "ox"),
     "bear": ("otter", "pig", "goat"),
 }
-"""Whom some animals chase."""
+"""What some animals chase."""
 
 FOOD = words("bread soup cheese cake apple pie egg carrot potato sandwich salad pudding")
 READABLE = words("book letter poem newspaper note diary")
@@ -92,18 +92,18 @@ THINGS = words("picture table chair lamp clock basket boat bicycle guitar fence"
 PLACES = words("garden kitchen river forest market school church field station harbour castle barn")
 
 QUALITIES = words("old small young tired hungry big clever strange happy")
-"""Of people and animals alike."""
+"""Qualities of both people and animals."""
 HUMAN_QUALITIES = words("polite rich famous honest")
 ANIMAL_QUALITIES = words("furry wild tame striped")
 
 SHARED_VERBS = words("saw followed found liked watched heard")
-"""What everybody does, to whomever."""
+"""Verbs for any subject and any object."""
 PREPOSITIONS = words("near in behind beside")
 ADVERBS = words("yesterday today suddenly sometimes")
 
 
 def _a(rng: random.Random, noun: str, qualities: tuple[str, ...] = QUALITIES) -> Told:
-    """The noun with a determiner and, now and then, a quality."""
+    """Return the noun with a determiner and, sometimes, a quality."""
     determiner = rng.choice(("the", "the", "the", "this"))
     if rng.random() < 0.3:
         return told(f"{determiner} {rng.choice(qualities)} {noun}", "DET ADJ NOUN")
@@ -123,7 +123,7 @@ def _place(rng: random.Random) -> Told:
 
 
 def _deed(rng: random.Random, actor: str) -> tuple[str, str]:
-    """A verb that fits who acts, and its object; "" where it has none."""
+    """Return a verb that fits the actor, and its object, or "" if it has none."""
     if actor in PREY and rng.random() < 0.5:
         return "chased", rng.choice(PREY[actor])
     if rng.random() < 0.35:
@@ -174,7 +174,7 @@ STOP = told(".", ".")
 
 
 def story(rng: random.Random) -> list[Told]:
-    """Two or three sentences about the same person or animal; the later ones say *she*, *he* or *it*."""
+    """Draw two or three sentences about one person or animal; the later ones say *she*, *he* or *it*."""
     actor = rng.choice(rng.choice((PEOPLE, ANIMALS)))
     pronoun = told(_pronoun(rng, actor), "PRON")
     verb, object_ = _deed(rng, actor)
@@ -203,10 +203,10 @@ AFFAIRS = words("taxes schools prices trains")
 
 
 def headline(rng: random.Random) -> list[Told]:
-    """A headline of one of two kinds, and a sentence after it that fits only this kind.
+    """Draw a headline of one of two kinds, and a sentence after it that fits only this kind.
 
-    A nation leaves dishes somewhere, or a nation's left or right disputes. Some headlines can be read both ways:
-    *british left waffles on falkland islands*.
+    Either a nation leaves dishes somewhere, or a nation's left or right disputes something. Some headlines can be read
+    both ways: *british left waffles on falkland islands*.
     """
     nation = rng.choice(NATIONS)
     if rng.random() < 0.6:
@@ -224,10 +224,10 @@ def headline(rng: random.Random) -> list[Told]:
 
 
 def texts(count: int, seed: int = 0) -> list[list[str]]:
-    """Texts to learn a language from, `count` of them: stories, headlines, and questions with a text after them.
+    """Draw `count` texts to learn a language from: stories, headlines, and questions with a text after them.
 
     Returns:
-        Each a list of sentences in their order.
+        The texts, each a list of sentences in their order.
     """
     rng = random.Random(seed)
     found = []
@@ -248,7 +248,7 @@ WHO = ("animal", "person")
 
 
 def who_acts(count: int, seed: int) -> list[tuple[str, int]]:
-    """Sentences with one person and one animal: which of the two acts? Neither verb nor place tells.
+    """Draw sentences with one person and one animal: which of them acts? Neither verb nor place tells.
 
     Returns:
         Each sentence with its label, an index into `WHO`.
@@ -267,7 +267,7 @@ KINDS = ("one of each", "two of a kind")
 
 
 def same_kind(count: int, seed: int) -> list[tuple[str, int]]:
-    """Sentences with two people, with two animals, or with one of each. No word by itself tells which.
+    """Draw sentences with two people, two animals, or one of each. No word by itself tells which.
 
     Returns:
         Each sentence with its label, an index into `KINDS`.
@@ -282,24 +282,24 @@ def same_kind(count: int, seed: int) -> list[tuple[str, int]]:
 
 
 def _meeting(rng: random.Random, actor: str, other: str) -> str:
-    """A sentence in which one does something to the other that anybody might do."""
+    """Draw a sentence in which one does something to the other that anybody might do."""
     sentence = _a(rng, actor) + told(rng.choice(SHARED_VERBS), "VERB") + _a(rng, other)
     return (sentence + (_place(rng) if rng.random() < 0.5 else Told((), ())) + STOP).text
 
 
 def tagged(count: int, seed: int) -> list[Told]:
-    """Sentences and headlines, in equal numbers, with their tags."""
+    """Draw sentences and headlines, in equal numbers, with their tags."""
     rng = random.Random(seed)
     return [headline(rng)[0] if rng.random() < 0.5 else story(rng)[0] for _ in range(count)]
 
 
 @dataclass(frozen=True)
 class Question:
-    """A question about a text, and where in the text its answer is.
+    """A question about a text, and the place of the answer in the text.
 
     Attributes:
-        question, text: between spaces.
-        first, last: the answer's words, counted from 0, both included.
+        question, text: their words, separated by spaces.
+        first, last: the answer's first and last word in the text, counted from 0.
     """
 
     question: str
@@ -309,16 +309,16 @@ class Question:
 
     @property
     def answer(self) -> str:
-        """The answer in words."""
+        """The words of the answer."""
         return " ".join(self.text.split()[self.first : self.last + 1])
 
 
 ASKED = ("who did it ?", "to whom ?", "where ?")
-"""What is asked about a sentence."""
+"""The kinds of questions about a sentence."""
 
 
 def questions(count: int, seed: int) -> list[Question]:
-    """Somebody does something to somebody somewhere: who, to whom, or where?"""
+    """Draw questions about texts in which somebody does something to somebody somewhere: who, to whom, or where?"""
     rng = random.Random(seed)
     return [_question(rng) for _ in range(count)]
 
@@ -334,7 +334,7 @@ def _question(rng: random.Random) -> Question:
 
 
 def hard_questions(count: int, seed: int) -> list[Question]:
-    """Questions about a text in which two things happen: the words of the question must be found in it first."""
+    """Draw questions about texts in which two things happen, so that the question's words must be found first."""
     rng = random.Random(seed)
     return [_hard_question(rng) for _ in range(count)]
 
@@ -357,12 +357,12 @@ def _hard_question(rng: random.Random) -> Question:
 
 @dataclass(frozen=True)
 class Mention:
-    """A sentence about two, and one after it about one of them.
+    """A sentence about two people or animals, and one after it about one of them.
 
     Attributes:
-        first, second: between spaces.
-        label: which of the two the second is about, an index into `MEANT`.
-        kinds: what the two are, from `COUPLES`.
+        first, second: their words, separated by spaces.
+        label: whom the second sentence is about, an index into `MEANT`.
+        kinds: the kinds of the two, from `COUPLES`.
     """
 
     first: str
@@ -375,11 +375,11 @@ MEANT = ("who acts", "the other")
 """The labels of `mentions`."""
 
 COUPLES = ("a person and an animal", "a woman and a man")
-"""Who may meet; the pronoun tells them apart."""
+"""The kinds of pairs that may meet; the pronoun tells the two apart."""
 
 
 def mentions(count: int, seed: int) -> list[Mention]:
-    """Whom is the second text about? The pronoun tells, and who of the two acts in the first."""
+    """Draw pairs of sentences: whom is the second about? The pronoun tells, with the roles in the first."""
     rng = random.Random(seed)
     return [_mention(rng) for _ in range(count)]
 

@@ -1,4 +1,4 @@
-"""A transformer that learns to translate the toy grammar, from nothing, while you wait: its sizes, its training."""
+"""A transformer that learns to translate the toy grammar from scratch while you wait: its sizes, its training."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ TOY_STEPS = 1300
 """Enough for more than 99% exact match; about half a minute on one processor core."""
 
 TOY_TOKENS = 1000
-"""In a batch: about sixty pairs."""
+"""The tokens in a batch: about sixty pairs."""
 
 
 def toy_config(source_vocab_size: int, target_vocab_size: int) -> TransformerConfig:
-    """The sizes of the small translator."""
+    """Return the sizes of the small translator."""
     return TransformerConfig(
         source_vocab_size, target_vocab_size, d_model=64, heads=4, d_ff=256, encoder_layers=2, decoder_layers=2
     )
 
 
 def toy_training(steps: int, seed: int = 0) -> TrainingConfig:
-    """Return the training's settings. In single precision everywhere, so that every computer learns the same."""
+    """Return the training's settings, in single precision everywhere, so that every computer learns the same."""
     schedule = linear_schedule(peak=3e-3, warmup=min(100, steps), steps=steps)
     return TrainingConfig(steps, schedule, precision="fp32", seed=seed)
 
 
 def toy_loss(model: Transformer, batch: TranslationBatch) -> Tensor:
-    """Return the translation loss, with a tenth of the target smoothed away."""
+    """Return the translation loss, with label smoothing of 0.1."""
     return translation_loss(model, batch, smoothing=0.1)
 
 
@@ -50,9 +50,9 @@ class ToyTraining:
 
     Attributes:
         translator: the trained model, ready to translate.
-        training_pairs: how many different sentences it learned from.
-        matches: how many held-out sentences it translates exactly.
-        held_out: how many there are; each has a clause of a structure that was never trained.
+        training_pairs: the number of different sentences it learned from.
+        matches: the number of held-out sentences that it translates exactly.
+        held_out: the number of held-out sentences; each has a clause of a structure that was never trained on.
         seconds: wall-clock time of the training alone.
     """
 
@@ -75,10 +75,10 @@ def train_toy_translator(
     *the cat danced* is not among the training sentences, nor is any other sentence of that structure.
 
     Args:
-        seed: of the sentences, the weights, the order of the batches and dropout.
+        seed: the seed of sentences, weights, the order of batches and dropout.
         device: where to compute.
         progress: called after each step with its number, from 1 to `steps`, and its loss.
-        steps: how many batches to learn from.
+        steps: the number of batches to learn from.
     """
     data = toy_translation(seed=seed)
     source = WordVocabulary.from_sentences(pair.source for pair in data.training)
@@ -100,8 +100,8 @@ def train_toy_translator(
 def one_thread() -> Iterator[None]:
     """Compute in one processor thread.
 
-    Matrices as small as these gain next to nothing from a second one, and where other programs keep the cores
-    busy the two wait for each other: we measured several times as long.
+    Matrices this small gain almost nothing from a second thread, and if other programs keep the cores busy, the two
+    wait for each other: we measured several times as long.
     """
     threads = torch.get_num_threads()
     torch.set_num_threads(1)

@@ -1,6 +1,6 @@
-"""A real text that is on every machine, and a training so short that each change to a model can be measured by itself.
+"""A real text that is on every machine, and a training so short that each change to a model can be measured alone.
 
-The text is Python's own documentation of its language, which `help()` shows; it comes with Python.
+The text is Python's own documentation of its language, which `help()` shows.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from course_lib.text.tokenization import CharacterVocabulary
 from course_lib.training.progress import TrainingStep, progress_bar
 
 CONTEXT, BATCH = 64, 8
-"""How many characters a model reads at a time in a trial, and how many such pieces a step has."""
+"""The number of characters that a model reads at a time in a trial, and the number of such pieces in a step."""
 
 HELD_OUT_PIECES = 64
-"""On how many pieces of the held-out text a model is judged: the same ones always."""
+"""The number of pieces of the held-out text on which a model is judged, always the same ones."""
 
 
 @dataclass(frozen=True)
 class CharacterText:
-    """A text in characters, the last tenth of it kept back.
+    """A text in characters, with the last tenth held out.
 
     Attributes:
-        characters: those that occur, in order; an id is a place in it.
-        training, held_out: ids.
+        characters: those that occur, in order; a character's id is its index.
+        training, held_out: the ids of both parts.
     """
 
     characters: str
@@ -40,14 +40,14 @@ class CharacterText:
 
     @classmethod
     def of(cls, text: str) -> CharacterText:
-        """Number the characters, and cut the text in two."""
+        """Number the characters, and split the text in two."""
         vocabulary = CharacterVocabulary.from_text(text)
         ids = torch.tensor(vocabulary.encode(text))
         end = len(ids) * 9 // 10
         return cls(vocabulary.characters, ids[:end], ids[end:])
 
     def encode(self, text: str) -> Int[Tensor, " characters"]:
-        """Ids of a text; ValueError where a character is none of these."""
+        """Return the ids of a text; raise a ValueError for an unknown character."""
         return torch.tensor(CharacterVocabulary(self.characters).encode(text))
 
 
@@ -64,9 +64,9 @@ class Trial:
     """The result of a model with one change.
 
     Attributes:
-        losses: on the held-out text, in nats per character, one for each seed.
-        model: that of the last seed.
-        parameters: how many numbers it learns.
+        losses: the losses on the held-out text, in nats per character, one for each seed.
+        model: the model of the last seed.
+        parameters: the number of its parameters.
     """
 
     losses: list[float]
@@ -75,7 +75,7 @@ class Trial:
 
     @property
     def mean(self) -> float:
-        """Of the losses."""
+        """The mean of the losses."""
         return sum(self.losses) / len(self.losses)
 
     def __str__(self) -> str:
@@ -92,18 +92,18 @@ def trial(
     before: Callable[[nn.Module, float], None] | None = None,
     optimizer: Callable[[nn.Module], Any] | None = None,
 ) -> Trial:
-    """Train a few new models, each for a few seconds, and judge them.
+    """Train a few new models, each for a few seconds, and evaluate them.
 
     Seed i draws the same pieces of text in every trial, and the same first weights wherever the layers are the same.
 
     Args:
-        make_model: a new model from ids [batch, tokens] to logits [batch, tokens, vocab_size].
-        text: to learn from.
-        title: of the progress bar.
+        make_model: makes a new model from ids [batch, tokens] to logits [batch, tokens, vocab_size].
+        text: the text to learn from.
+        title: the title of the progress bar.
         rates: the learning rate of each step.
-        seeds: how many models.
+        seeds: the number of models.
         before: called before each step, with the model and the rate.
-        optimizer: makes what is called like an optimizer from a model; by default Adam.
+        optimizer: makes an optimizer, or a stand-in, from a model; Adam by default.
     """
     losses = []
     with progress_bar(seeds * len(rates), title) as tell:
@@ -133,7 +133,7 @@ def _adam(model: nn.Module) -> torch.optim.Adam:
 
 @torch.no_grad()
 def held_out_loss(model: nn.Module, ids: Int[Tensor, " characters"]) -> float:
-    """The mean loss on pieces of this text, the same pieces always, in nats per character."""
+    """Return the mean loss on pieces of this text, always the same ones, in nats per character."""
     return _loss(model, _pieces(ids, HELD_OUT_PIECES, Generator().manual_seed(1))).item()
 
 
