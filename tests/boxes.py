@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,11 @@ from autograder.box.confinement import container
 from autograder.box.confinement.levels import Level
 from autograder.box.confinement.selftest import self_test
 from autograder.box.fork_server.client import ForkServer
+from autograder.grading.notebook_runner import Graded, grade_notebook
+from autograder.limits import Limits
+from autograder.repair import Cell, CellKind
+from course_lib import exercises
+from course_lib.judging.answer_key import PUBLIC_SEED, AnswerKey
 
 WITHHELD = ("course_lib.attention",)
 """As in lesson 01."""
@@ -82,3 +87,20 @@ def warm_servers(parent: Path) -> Iterator[ServerOf]:
                 return running.enter_context(fork_server)
 
         yield started
+
+
+def answered(exercise: str, source: str) -> list[Cell]:
+    """An answer's cell and its check."""
+    return [Cell(CellKind.ANSWER, source, exercise), Cell(CellKind.CHECK, "", exercise)]
+
+
+def graded_in(fork_server: ForkServer, cells: Sequence[Cell], limits: Limits | None = None, **options: Any) -> Graded:
+    """A notebook of these cells, graded in sandboxes of this fork server, with hidden inputs that anybody can draw."""
+    return grade_notebook(
+        cells,
+        exercises.COURSE,
+        lambda seconds: fork_server.open_box(seconds=seconds, limits=limits),
+        lambda exercise: AnswerKey(exercise, PUBLIC_SEED),
+        limits or Limits(),
+        **options,
+    )

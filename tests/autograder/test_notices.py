@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import functools
-
 import pytest
 
 from autograder.box.endings import PYTHON_ENDED
 from autograder.box.fork_server.client import ForkServer
 from autograder.course.course import Course
 from autograder.grading.batch import grade_assignment
-from autograder.grading.notebook_runner import Graded, grade_notebook
+from autograder.grading.notebook_runner import Graded
 from autograder.limits import Allowance, Limits
 from autograder.repair import Cell, CellKind
 from course_lib import exercises
-from course_lib.judging.answer_key import PUBLIC_SEED, AnswerKey
 from course_lib.judging.observation import Outcome
 from tests.autograder.small_class import BY_NAME, LESSON, answer, hand_in, make_course
+from tests.boxes import answered, graded_in
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -45,17 +43,8 @@ THREADS = (
 )
 
 
-def grade(
-    fork_server: ForkServer, *cells: Cell, limits: Limits = LITTLE, allowances: dict[str, Allowance] | None = None
-) -> Graded:
-    return grade_notebook(
-        cells,
-        exercises.COURSE,
-        open_box=functools.partial(lambda seconds: fork_server.open_box(seconds=seconds, limits=limits)),
-        key_for=lambda exercise: AnswerKey(exercise, PUBLIC_SEED),
-        limits=limits,
-        allowances=allowances or {},
-    )
+def grade(fork_server: ForkServer, *cells: Cell, limits: Limits = LITTLE, **more: dict[str, Allowance]) -> Graded:
+    return graded_in(fork_server, cells, limits, **more)
 
 
 def code(source: str) -> Cell:
@@ -63,7 +52,7 @@ def code(source: str) -> Cell:
 
 
 def exercise(name: str, source: str = "") -> list[Cell]:
-    return [Cell(CellKind.ANSWER, source or RIGHT[name], name), Cell(CellKind.CHECK, "", name)]
+    return answered(name, source or RIGHT[name])
 
 
 ENDED, KEPT = "cell 3 ended its sandbox: ", "; the other exercises keep their points."

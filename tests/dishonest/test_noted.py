@@ -9,12 +9,10 @@ from __future__ import annotations
 import pytest
 
 from autograder.box.fork_server.client import ForkServer
-from autograder.grading.notebook_runner import Graded, grade_notebook
-from autograder.limits import Limits
+from autograder.grading.notebook_runner import Graded
 from autograder.repair import Cell, CellKind
-from course_lib import exercises
-from course_lib.judging.answer_key import PUBLIC_SEED, AnswerKey
 from course_lib.judging.observation import Outcome
+from tests.boxes import answered, graded_in
 
 LESSON_CELL = Cell(
     CellKind.CODE, "import torch\nimport torch.nn.functional as F\nfrom torch import nn", origin="release"
@@ -22,14 +20,7 @@ LESSON_CELL = Cell(
 
 
 def grade(fork_server: ForkServer, exercise: str, answer: str, own: str = "") -> Graded:
-    cells = [Cell(CellKind.CODE, own), Cell(CellKind.ANSWER, answer, exercise), Cell(CellKind.CHECK, "", exercise)]
-    return grade_notebook(
-        [LESSON_CELL, *cells],
-        exercises.COURSE,
-        lambda seconds: fork_server.open_box(seconds=seconds),
-        lambda one: AnswerKey(one, PUBLIC_SEED),
-        Limits(),
-    )
+    return graded_in(fork_server, [LESSON_CELL, Cell(CellKind.CODE, own), *answered(exercise, answer)])
 
 
 SOFT = "getattr(torch, 'soft' + 'max')"

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.box.box import Box
 from autograder.box.fork_server.client import ForkServer
-from autograder.grading.notebook_runner import Graded, grade_notebook
-from autograder.limits import Limits
+from autograder.grading.notebook_runner import Graded
 from autograder.repair import Cell, CellKind
 from course_lib import exercises
-from course_lib.judging.answer_key import PUBLIC_SEED, AnswerKey
+from tests.boxes import answered, graded_in
 
 SCORES = "def dot_product_scores(q, k):\n    return q @ k.transpose(-2, -1)"
 SCALE = "def scale_scores(scores, d_head):\n    return scores / math.sqrt(d_head)"
@@ -43,23 +41,6 @@ DISTURBANCES = {
 }
 
 
-def grade(fork_server: ForkServer, cells: list[Cell], seconds: float = 60.0) -> Graded:
-    def open_box(left: float) -> Box:
-        return fork_server.open_box(seconds=left)
-
-    return grade_notebook(
-        cells,
-        exercises.COURSE,
-        open_box,
-        lambda exercise: AnswerKey(exercise, PUBLIC_SEED),
-        Limits(submission_seconds=seconds),
-    )
-
-
-def answer(exercise: str, source: str) -> list[Cell]:
-    return [Cell(CellKind.ANSWER, source, exercise), Cell(CellKind.CHECK, f"check({exercise!r})", exercise)]
-
-
 IMPORTS = Cell(CellKind.CODE, "import math\nimport torch")
 
 
@@ -67,10 +48,10 @@ def notebook(first: str) -> list[Cell]:
     """Four right answers, the first of whose cells does something more."""
     return [
         IMPORTS,
-        *answer("attention.contextual_embedding", f"{CONTEXT}{first}"),
-        *answer("attention.scores", SCORES),
-        *answer("attention.scale", SCALE),
-        *answer("attention.scaled_dot_product", ATTENDED),
+        *answered("attention.contextual_embedding", f"{CONTEXT}{first}"),
+        *answered("attention.scores", SCORES),
+        *answered("attention.scale", SCALE),
+        *answered("attention.scaled_dot_product", ATTENDED),
     ]
 
 
@@ -81,7 +62,7 @@ def points(graded: Graded) -> dict[str, float | None]:
 @pytest.mark.parametrize("case", DISTURBANCES)
 def test_later_exercises_keep_their_points(fork_server: ForkServer, case: str) -> None:
     cell, change = DISTURBANCES[case]
-    graded = grade(fork_server, notebook(cell))
+    graded = graded_in(fork_server, notebook(cell))
     full = {name: float(exercises.find(name).points) for name in graded.verdicts}
     own = "attention.contextual_embedding"
     assert {name: got for name, got in points(graded).items() if name != own} == {
@@ -100,9 +81,9 @@ HELPED = "def dot_product_scores(q, k):\n    return helper(q, k)"
 HELPER = Cell(CellKind.CODE, "torch.eye = None\nhelper = lambda a, b: a @ b")
 NO_MATMUL = Cell(CellKind.CODE, "torch.Tensor.__matmul__ = torch.Tensor.matmul = None")
 TWO = [
-    *answer("attention.scores", f"{SCORES}\nmath = 3"),
-    *answer("attention.scale", f"{SCALE}\ntorch.eye = torch.ones"),
-    *answer("attention.scaled_dot_product", ATTENDED),
+    *answered("attention.scores", f"{SCORES}\nmath = 3"),
+    *answered("attention.scale", f"{SCALE}\ntorch.eye = torch.ones"),
+    *answered("attention.scaled_dot_product", ATTENDED),
 ]
 OTHERS = {"attention.scores": 1, "attention.scale": 1, "attention.scaled_dot_product": 4}
 FAILS = {"attention.contextual_embedding": 0}
@@ -115,7 +96,7 @@ FAILS = {"attention.contextual_embedding": 0}
         (notebook("torch.nn.Module = None\nimport os\nos.write = None"), FAILS | OTHERS),
         ([IMPORTS, NO_MATMUL, *notebook("")[1:]], {"attention.contextual_embedding": 2} | OTHERS),
         ([IMPORTS, *TWO], OTHERS),
-        ([IMPORTS, HELPER, *answer("attention.scores", HELPED)], {"attention.scores": 0}),
+        ([IMPORTS, HELPER, *answered("attention.scores", HELPED)], {"attention.scores": 0}),
     ],
     ids=[
         "ends its sandbox",
@@ -126,19 +107,19 @@ FAILS = {"attention.contextual_embedding": 0}
     ],
 )
 def test_what_a_disturbing_cell_costs(fork_server: ForkServer, cells: list[Cell], wanted: dict[str, float]) -> None:
-    assert points(grade(fork_server, cells)) == wanted
+    assert points(graded_in(fork_server, cells)) == wanted
 
 
 @pytest.mark.parametrize(
     "cells",
     [
-        [IMPORTS, *answer("attention.scale", f"{SCALE}\nmath = 3")],
-        [IMPORTS, Cell(CellKind.CODE, "max = 3"), *answer("attention.scale", "scale_scores = lambda s, d: s")],
+        [IMPORTS, *answered("attention.scale", f"{SCALE}\nmath = 3")],
+        [IMPORTS, Cell(CellKind.CODE, "max = 3"), *answered("attention.scale", "scale_scores = lambda s, d: s")],
     ],
     ids=["its own cell", "a wrong answer"],
 )
 def test_nobody_is_blamed_for_an_exercise_s_own_doing(fork_server: ForkServer, cells: list[Cell]) -> None:
-    graded = grade(fork_server, cells)
+    graded = graded_in(fork_server, cells)
     assert (points(graded), graded.notices) == ({"attention.scale": 0}, {})
 
 
@@ -183,8 +164,8 @@ ATTENTION = (
     ],
 )
 def test_modes_left_on_and_seeds_cost_nothing(fork_server: ForkServer, left_on: str) -> None:
-    graded = grade(
-        fork_server, [IMPORTS, Cell(CellKind.CODE, left_on), *answer("attention.scaled_dot_product", ATTENTION)]
+    graded = graded_in(
+        fork_server, [IMPORTS, Cell(CellKind.CODE, left_on), *answered("attention.scaled_dot_product", ATTENTION)]
     )
     assert points(graded) == {"attention.scaled_dot_product": 4}
     assert graded.notices == {}

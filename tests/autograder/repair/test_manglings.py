@@ -19,20 +19,17 @@ from nbgrader.nbgraderformat.v2 import MetadataValidatorV2
 from nbgrader.nbgraderformat.v3 import MetadataValidatorV3
 
 from autograder.box.fork_server.client import ForkServer
-from autograder.grading.notebook_runner import grade_notebook
 from autograder.intake.submission import read_notebook, read_submission
-from autograder.limits import Limits
 from autograder.repair import Release, answers_in, is_of, repair, require_lesson
 from course_lib import exercises
-from course_lib.judging.answer_key import PUBLIC_SEED, AnswerKey
 from tests.autograder.answered_lesson import LESSON, RELEASED, Cell, Notebook, filled, graded, released
 from tests.autograder.small_lesson import assert_mended_once
+from tests.boxes import graded_in
 
 Mangle = Callable[[Notebook], Notebook | None]
 NAME = f"{LESSON}.ipynb"
 RELEASE = Release.load(RELEASED)
 FULL = {exercise.id: float(exercise.points) for exercise in exercises.of_lesson(LESSON)}
-KEYS: dict[str, AnswerKey] = {}
 
 
 def code(source: str) -> Cell:
@@ -430,13 +427,7 @@ def test_honest_work_keeps_its_points(case: str, tmp_path: Path, fork_server: Fo
     nbformat.validate(nbformat.from_dict(written))
     checks = [cell["metadata"] for cell in written["cells"] if cell["metadata"]["katze"]["kind"] == "check"]
     assert {meta["katze"]["exercise"]: meta["nbgrader"]["points"] for meta in checks} == FULL
-    found = grade_notebook(
-        repaired.cells,
-        exercises.COURSE,
-        lambda seconds: fork_server.open_box(seconds=seconds),
-        lambda exercise: KEYS.setdefault(exercise.id, AnswerKey(exercise, PUBLIC_SEED)),
-        Limits(),
-    )
+    found = graded_in(fork_server, repaired.cells)
     earned = {name: verdict.points for name, verdict in found.verdicts.items()}
     assert earned == FULL, (repaired.repairs, [verdict.text() for verdict in found.verdicts.values() if verdict.note])
     assert len(repaired.repairs) == len(said), repaired.repairs

@@ -14,15 +14,11 @@ from autograder.box.confinement.grants import package_folders
 from autograder.box.confinement.levels import Level
 from autograder.box.confinement.packages import closure
 from autograder.box.fork_server.client import ForkServer
-from autograder.grading.notebook_runner import grade_notebook
-from autograder.limits import Limits
 from autograder.repair import Cell, CellKind
-from course_lib import exercises
-from course_lib.judging.answer_key import PUBLIC_SEED, AnswerKey
 from course_lib.judging.exercise import Case
 from course_lib.judging.observation import Outcome
 from tests.autograder.box.conftest import asked, raised
-from tests.boxes import server_at
+from tests.boxes import answered, graded_in, server_at
 
 
 def test_what_is_installed_is_there(kept_box: Box) -> None:
@@ -126,18 +122,8 @@ def test_without_extras_no_import_fails_and_an_answer_that_uses_one_is_ungraded(
         later: (Outcome.UNGRADED, None),
     }
     for answer, wanted in expected.items():
-        cells = [
-            Cell(CellKind.CODE, f"import {name}, tokenizers, sacrebleu"),
-            Cell(CellKind.ANSWER, answer, exercise),
-            Cell(CellKind.CHECK, "", exercise),
-        ]
-        graded = grade_notebook(
-            cells,
-            exercises.COURSE,
-            lambda seconds: bare.open_box(seconds=seconds),
-            lambda one: AnswerKey(one, PUBLIC_SEED),
-            Limits(),
-        )
+        cells = [Cell(CellKind.CODE, f"import {name}, tokenizers, sacrebleu"), *answered(exercise, answer)]
+        graded = graded_in(bare, cells)
         verdict = graded.verdicts[exercise]
         assert (verdict.outcome, verdict.points) == wanted
         assert verdict.passed or name in verdict.note
