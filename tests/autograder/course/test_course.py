@@ -21,20 +21,6 @@ def make_course(root: Path, settings: str = "") -> Course:
     return Course.find(root)
 
 
-def test_this_repository_is_a_course() -> None:
-    root = Path(__file__).parents[3]
-    course = Course.find(root / "tests" / "autograder")
-    assert course.root == root
-    assert course.course_id == "katze"
-    assert course.repository == "katze-course/katze"
-    assert course.solutions == root / "solutions"
-    assert course.source == root / "build" / "source"
-    assert course.release == root / "notebooks"
-    assert course.submitted == root / "submitted"
-    assert course.gradebook == root / "gradebook.db"
-    assert course.config.HTMLExporter.sanitize_html is True
-
-
 def test_a_course_is_found_from_below_and_the_nearest_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_course(tmp_path)
     inner = make_course(tmp_path / "build" / "demo")

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course.released import REPOSITORY, data_folder, released_notebooks
-from course_lib import exercises
+from autograder.course.released import data_folder, released_notebooks
 
 
 def test_a_course_s_own_come_first(tmp_path: Path) -> None:
@@ -18,12 +17,6 @@ def test_a_course_s_own_come_first(tmp_path: Path) -> None:
     (tmp_path / "given" / "01_x").mkdir(parents=True)
     (tmp_path / "given" / "01_x" / "01_x.ipynb").touch()
     assert released_notebooks(tmp_path) == {"01_x": tmp_path / "given" / "01_x" / "01_x.ipynb"}
-
-
-def test_else_the_repository_s(tmp_path: Path) -> None:
-    found = released_notebooks(tmp_path)
-    assert list(found) == list(exercises.LESSONS)
-    assert all(path.is_relative_to(REPOSITORY) for path in found.values())
 
 
 @pytest.mark.parametrize("scheme", ["prefix", "user"])

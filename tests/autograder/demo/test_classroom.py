@@ -6,11 +6,10 @@ Tests `students.py` as well.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from nbgrader.api import Gradebook
 
 from autograder.box.confinement.levels import Level
 from autograder.course.course import Course
@@ -83,40 +82,6 @@ def test_right_answers_earn_everything(graded: Graded) -> None:
     assert {points[name] for name in right} == {full}
 
 
-def test_honest_students_have_the_same_records_without_their_neighbours(graded: Graded, tmp_path: Path) -> None:
-    lesson = graded.result.lesson
-    honest = names(lesson, Group.RIGHT, Group.UNFINISHED, Group.MISTAKEN)
-    course = make_course(tmp_path / "peace", Course.find(REPOSITORY))
-    release(course, [lesson])
-    make_class(course.release_notebook(lesson), lesson, course.submitted)
-    (course.root / ".katze").mkdir(mode=0o700)
-    (course.root / ".katze" / "secret").write_bytes(graded.course.secret())
-    in_peace = Graded(course, grade_assignment(course, lesson, students=honest, workers=1, level=Level.L2))
-    assert in_peace.records() == graded.records(*honest)
-
-
-def test_records_have_their_public_names(graded: Graded) -> None:
-    keys = {"student", "lesson", "exercise", "points", "max_points", "outcome", "misconception", "level", "repairs"}
-    keys |= {"ruling", "worth_a_look", "graded_now", "why", "before", "problem", "remarks", "total"}
-    records = graded.records()
-    assert all(record.keys() == keys for record in records)
-    assert {record["outcome"] for record in records} <= {str(outcome) for outcome in Outcome}
-    assert {record["level"] for record in graded.records("ada_reference")} == {"L2"}
-    assert all((record["points"] is None) == (record["outcome"] == "unreadable") for record in records)
-    assert all(record["repairs"] for record in graded.records("zoe_stripped_metadata"))
-
-
-def test_nbgraders_gradebook_has_the_same_scores_and_every_student_a_page(graded: Graded) -> None:
-    lesson = graded.result.lesson
-    with Gradebook(f"sqlite:///{graded.course.gradebook}") as gradebook:
-        for submission in graded.result.submissions:
-            page = graded.course.feedback / submission.student / lesson / f"{lesson}.html"
-            assert page.stat().st_size > 1000
-            if submission.points is not None:
-                found = gradebook.find_submission(lesson, submission.student)
-                assert sum(grade.auto_score or 0 for nb in found.notebooks for grade in nb.grades) == submission.points
-
-
 @pytest.mark.parametrize("lesson", STUDENTS)
 def test_the_class_shows_every_kind_of_submission(lesson: str) -> None:
     class_ = students(lesson)
@@ -136,16 +101,3 @@ def test_weak_boxes_leave_out_whoever_would_get_at_something(tmp_path: Path) -> 
     assert left_out >= {"wim_reference_hunter", "xaver_break_out"}
     make_class(RELEASED, LESSON, tmp_path, Level.L1)
     assert not left_out & {path.name for path in tmp_path.iterdir()}
-
-
-def test_surprises_are_told(graded: Graded) -> None:
-    first, second, *rest = graded.result.submissions
-    changed = replace(first.exercises[0], outcome=Outcome.WRONG, points=0.0)
-    first = replace(first, exercises=(changed, *first.exercises[1:]))
-    stranger = replace(rest[0], student="nobody")
-    told = surprises(replace(graded.result, submissions=(first, *rest, stranger)))
-    assert told == {
-        first.student: [f"{changed.exercise}: expected passed, {changed.max_points} points, got wrong, 0 points"],
-        second.student: ["was not graded"],
-        "nobody": ["is not in the class"],
-    }

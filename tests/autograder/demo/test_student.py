@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import nbformat
@@ -11,24 +10,20 @@ import pytest
 
 from autograder.demo.student import (
     ANSWERS,
-    Expected,
     Group,
     Notebook,
     Student,
     delete_check,
     forge_points,
     graded_cell,
-    no_points,
     read_answers,
     strip_metadata,
     write_garbage,
     write_link_to,
     write_with_byte_order_mark,
-    wrong,
 )
 from autograder.demo.students import CLASS, EXPECTED, STUDENTS
 from course_lib import exercises
-from course_lib.judging.observation import Outcome
 from tests.autograder.answered_lesson import LESSON, RELEASED
 
 SCORES = "attention.scores"
@@ -53,29 +48,6 @@ def student(*answers: str, **options: object) -> Student:
 
 def source(notebook: Notebook, exercise: str, role: str) -> str:
     return str(notebook["cells"][graded_cell(notebook, exercise, role)]["source"])
-
-
-def test_answers_are_read_by_heading(tmp_path: Path) -> None:
-    file = tmp_path / "answers.py"
-    file.write_text("# what these are\n\n# %% own\nimport os\n\n\n# %% attention.scores\ndef f():\n    pass\n")
-    assert read_answers(file) == {"own": "import os", "attention.scores": "def f():\n    pass"}
-
-
-def test_an_answer_goes_behind_the_marker_of_its_cell_and_of_several_the_last_counts(
-    released: Notebook, tmp_path: Path
-) -> None:
-    notebook = handed_in(student("reference", "exits"), released, tmp_path)
-    marker, _, text = source(notebook, "attention.scale", "answer").partition("\n")
-    assert marker == "# katze: attention.scale answer"
-    assert text == read_answers(ANSWERS / LESSON / "reference.py")["attention.scale"]
-    assert "os._exit" in source(notebook, SCORES, "answer")
-    assert source(notebook, "attention.why_scale", "written").startswith("<!-- katze")
-    assert "# " not in source(notebook, "attention.why_scale", "written")
-    assert source(notebook, SCORES, "check") == source(released, SCORES, "check")
-
-
-def test_without_answers_the_notebook_is_the_release(released: Notebook, tmp_path: Path) -> None:
-    assert handed_in(student(), released, tmp_path) == released
 
 
 def test_other_cells_go_where_their_headings_say(released: Notebook, tmp_path: Path) -> None:
@@ -124,18 +96,6 @@ def test_the_three_ways_to_hand_in_a_strange_file(released: Notebook, tmp_path: 
     student(write=write_link_to("ada")).hand_in(released, LESSON, linked / path.name)
     assert (linked / path.name).is_symlink()
     assert (linked / path.name).read_text() == "{}"
-
-
-def test_what_is_expected_of_an_exercise() -> None:
-    scores, scale = exercises.find(SCORES), exercises.find("attention.scale")
-    listed = student("reference", expected={SCORES: wrong("keys_as_rows")})
-    assert listed.expects(scores) == (Outcome.WRONG, 0.0, "keys_as_rows")
-    assert listed.expects(scale) == (Outcome.PASSED, 1.0, None)
-    assert student("reference", otherwise=Outcome.RAISED).expects(scale) == no_points(Outcome.RAISED)
-    assert student(otherwise=Outcome.UNREADABLE).expects(scale) == Expected(Outcome.UNREADABLE, None)
-    new = replace(scores, id="attention.new")  # which no answer file names
-    assert student("exits").expects(new) == no_points(Outcome.NOT_ATTEMPTED)
-    assert student("exits", unanswered=Outcome.WRONG).expects(new) == no_points(Outcome.WRONG)
 
 
 @pytest.mark.parametrize("lesson", STUDENTS)

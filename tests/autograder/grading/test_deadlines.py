@@ -123,17 +123,6 @@ def test_an_extension_changes_one_page(graded: Course) -> None:
     )
 
 
-def test_points_by_hand_and_a_penalty_are_told_as_what_a_person_gave(graded: Course) -> None:
-    regrade(graded, LINEAR + DUE)
-    with Gradebook(f"sqlite:///{graded.gradebook}") as book:
-        found = book.find_grade("attention-why_scale-written", LESSON, LESSON, "ben")
-        found.manual_score, found.needs_manual_grade = 2.0, False
-        book.db.commit()
-    run = regrade(graded, LINEAR + DUE)
-    assert (run.pages, run.due_pages) == (("ben",), ())
-    assert by_student(run)["ben"].total == nbgrader_s(graded)["ben"] == LATE + 2
-
-
 def test_without_feedback_the_penalties_are_written_all_the_same(graded: Course) -> None:
     regrade(graded, "")
     before = page(graded, "gus")

@@ -182,17 +182,6 @@ def test_a_cell_that_hangs_costs_its_own_exercise_only() -> None:
     assert 0 not in graded.outputs
 
 
-def test_a_call_that_hangs_costs_its_own_exercise_only() -> None:
-    cells = [
-        *answer(SCORES, RIGHT_SCORES),
-        *answer(SCALE, "def scale_scores(scores, d_head):\n    raise Hang"),
-        code("after = 1"),
-    ]
-    graded = grade(cells)
-    assert outcomes(graded) == {SCORES: ("passed", 1), SCALE: ("timed_out", 0)}
-    assert graded.outputs[4][0]["text"] == "after = 1"
-
-
 def test_a_call_that_hangs_on_hidden_inputs_only_is_caught_and_leaves_the_others() -> None:
     visible = {tuple(case.args[0].shape) for case in exercises.find(SCALE).visible_cases()}
     source = f"def scale_scores(scores, d_head):\n    if tuple(scores.shape) not in {visible}:\n        raise Hang\n"
@@ -390,37 +379,6 @@ def attention_weights(scaled):
 
 WEIGHTS = "attention.weights"
 HELPER = "def helper(x):\n    return getattr(torch, 'soft' + 'max')(x, -1)"
-
-
-@pytest.mark.parametrize(
-    ("own", "value"),
-    [
-        ("import torch", "torch.softmax(scaled, -1)"),
-        ("import torch\nfrom torch import softmax as s", "s(scaled, -1)"),
-        (f"import torch\n{HELPER}", "helper(scaled)"),
-        ("import torch", "torch.vmap(lambda row: vars(torch)['softmax'](row, -1), in_dims=0)(scaled)"),
-    ],
-)
-def test_a_broken_rule_is_found_in_one_box(own: str, value: str) -> None:
-    log: list[str] = []
-    graded = grade([code(own), *answer(WEIGHTS, f"def attention_weights(scaled):\n    return {value}")], log)
-    assert outcomes(graded) == {WEIGHTS: ("rule_broken", 0)}
-    assert "uses softmax, which this exercise asks you to write yourself" in graded.verdicts[WEIGHTS].note
-    is_read_off = value.startswith(("torch.softmax", "s("))
-    assert ("visible attention_weights" in log) is not is_read_off
-    assert graded.worth_a_look == {}
-    assert log.count("open") == 1
-
-
-def test_what_could_hide_a_call_is_for_the_instructor_alone() -> None:
-    cells = [code("import torch, threading"), *answer(WEIGHTS, SOFTMAX_BY_HAND), *answer(SCORES, RIGHT_SCORES)]
-    graded = grade(cells)
-    assert outcomes(graded) == {WEIGHTS: ("passed", 3), SCORES: ("passed", 1)}
-    reason = "runs in a thread or process of its own, which nothing watches"
-    assert graded.worth_a_look == {WEIGHTS: [f"cell 1, line 1: import torch, threading [{reason}]"]}
-    assert not any("thread" in text for text in (graded.verdicts[WEIGHTS].note, graded.verdicts[WEIGHTS].html()))
-    assert not graded.notices
-    assert not graded.remarks
 
 
 def test_who_earns_nothing_is_not_looked_at() -> None:

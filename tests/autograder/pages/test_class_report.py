@@ -98,11 +98,6 @@ def test_answers_to_look_at_are_listed_with_line_and_reason() -> None:
     assert "Answers to look at" not in text(page([submission("ben", 2.0, RIGHT)]))
 
 
-def test_the_bars_hold_everyone_with_a_score() -> None:
-    soup = page([submission("ada", 2.0, RIGHT), submission("ben", 0.0, NAMED), submission("zoe", None, LOST)])
-    assert [text(bar) for bar in soup.select(".columns b")] == ["1", *[""] * 8, "1"]
-
-
 def test_extra_credit_and_deductions_stay_in_the_picture() -> None:
     bonus = replace(WRITTEN, points=2.0, extra_credit=5.0, waits=False)
     malus = replace(WRITTEN, points=-9.0, waits=False)

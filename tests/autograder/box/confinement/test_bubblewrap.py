@@ -108,13 +108,6 @@ def test_of_packages_all_but_our_own_code_is_shown(tmp_path: Path, monkeypatch: 
     assert bubblewrap.mounts([tmp_path, tmp_path / "absent"]) == around
 
 
-def test_the_interpreter_is_a_file_of_its_own_and_no_link() -> None:
-    path = Path(bubblewrap.interpreter())
-    assert path.is_file()
-    assert not path.is_symlink()
-    assert path.name.startswith("python")
-
-
 def test_there_is_no_bubblewrap_but_on_linux(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
     assert bubblewrap.bwrap_path() is None

@@ -25,10 +25,6 @@ def test_whole_blocks_of_private_memory_are_gathered() -> None:
     assert list(_large_blocks(MAPS)) == [0x600000, 0x800000, 0xA00000, 0xC00000, 0x7F0000200000]
 
 
-def test_a_block_that_is_not_whole_is_left_alone() -> None:
-    assert list(_large_blocks(["7f0000100000-7f00003ff000 rw-p 00000000 00:00 0 "])) == []
-
-
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_memory_holds_what_it_held() -> None:
     with mmap.mmap(-1, 8 * LARGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as block:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from autograder.box.frames import Json
-from autograder.box.inside.recorder import Recorder, Stream
+from autograder.box.inside.recorder import Recorder
 from autograder.box.protocol import (
     MAX_ERROR_BYTES,
     MAX_NODES,
@@ -139,12 +139,3 @@ def test_errors_are_limited_in_number() -> None:
         recorder.error("Error", "", [""])
     recorder.stream("stdout", "more")
     assert len(recorder.stop()) == MAX_OUTPUTS
-
-
-def test_a_stream_takes_text_only() -> None:
-    recorder = recorded()
-    stream = Stream(recorder, "stdout")
-    assert stream.write("ab") == 2
-    assert stream.encoding == "utf-8"
-    with pytest.raises(TypeError):
-        stream.write(b"ab")  # type: ignore[arg-type]

@@ -92,17 +92,3 @@ def test_nobody_knows_is_not_late_and_nothing_due_is_nothing() -> None:
     assert (unknown.is_unknown, unknown.is_late, unknown.penalty) == (True, False, 0)
     assert lateness_of(LessonTerms(late=LINEAR), "ada", DUE_IN_UTC, 20.0, MOST, no_plugin) == NOTHING_DUE
     assert not NOTHING_DUE.is_unknown
-
-
-@pytest.mark.parametrize(
-    ("policy", "rule"),
-    [
-        (LINEAR, "each day, or part of a day, costs 10% of the lesson's 20 points"),
-        (BOUND, "each day, or part of a day, costs 10% of the lesson's 20 points, 50% at most"),
-        (CAP, "late work can get at most 80% of the lesson's 20 points"),
-        (Late("none"), ""),
-    ],
-)
-def test_the_rule_is_told(policy: Late, rule: str) -> None:
-    assert late(policy, 1).rule == rule
-    assert late(policy, 0).rule == ""
