@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from bs4 import Tag
+
 from autograder.gradebook.record import Conditions, ExerciseRecord, Record
 from course_lib.judging.observation import Outcome
 
@@ -17,3 +19,9 @@ def exercise_record(
 
 def record(student: str, lesson: str, exercises: Iterable[ExerciseRecord] = (), **more: Any) -> Record:
     return Record(student, lesson, "", "", "", 0, Conditions("", "", {}, {}), tuple(exercises), **more)
+
+
+def text(tag: Tag | None) -> str:
+    """What a part of a page says, in one line."""
+    assert tag is not None
+    return " ".join(tag.get_text(" ").split())

@@ -25,6 +25,7 @@ from autograder.grading.task import Finished, Task
 from course_lib import exercises
 from course_lib.exercises import attention, catalogue
 from course_lib.judging.exercise import Exercise
+from tests.autograder.gradebook import toy_lesson
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSON = "01_attention"
@@ -69,6 +70,11 @@ def insert_cell(path: Path, place: int, source: str) -> None:
 def page(course: Course, student: str) -> str:
     """A student's feedback page."""
     return (course.feedback / student / LESSON / f"{LESSON}.html").read_text()
+
+
+def give(course: Course, student: str, cell: str = "attention-why_scale-written", **values: Any) -> None:
+    """What formgrader writes when somebody types points, or a comment."""
+    toy_lesson.give(course.gradebook, student, cell, lesson=LESSON, **values)
 
 
 def by_student(graded: ClassResult) -> dict[str, Record]:

@@ -9,7 +9,6 @@ import json
 import os
 import shlex
 import shutil
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -23,6 +22,7 @@ from autograder.cli import main, make_parser
 from autograder.commands.author import certify
 from autograder.commands.semester import grade
 from autograder.course.course import Course
+from tests.autograder.gradebook.earlier import change
 from tests.autograder.gradebook.toy_lesson import make_gradebook
 from tests.autograder.small_class import LESSON, ROOT, answer, make_course
 
@@ -276,8 +276,7 @@ def write_over(path: Path, text: str | bytes) -> None:
 
 def newer(gradebook: Path) -> None:
     make_gradebook(gradebook)
-    with contextlib.closing(sqlite3.connect(gradebook, isolation_level=None)) as connection:
-        connection.execute("UPDATE katze_version SET version_num = '99'")
+    change(gradebook, "UPDATE katze_version SET version_num = '99'")
 
 
 @pytest.mark.usefixtures("processes")

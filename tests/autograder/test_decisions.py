@@ -20,7 +20,7 @@ from autograder.grading.batch import grade_assignment
 from autograder.log import story_of
 from autograder.pages.class_report import class_page
 from autograder.pages.export import export
-from tests.autograder.small_class import CHECKED, LESSON, by_student, page, replace_exercise, why
+from tests.autograder.small_class import CHECKED, LESSON, by_student, give, page, replace_exercise, why
 
 ALL = 17
 """What ada has; hana has 11, with nothing for attention.scale, which is worth 1; zora could not be read."""
@@ -134,9 +134,7 @@ class TestByArithmetic:
             grade_assignment(decide(course, "never_lower = true", exercise=written), LESSON)
 
     def test_points_by_hand_for_an_exercise_that_is_dropped_are_back_when_it_counts(self, course: Course) -> None:
-        with Gradebook(f"sqlite:///{course.gradebook}") as book:
-            book.find_grade("attention-scale-check", LESSON, LESSON, "ben").manual_score = 0.5
-            book.db.commit()
+        give(course, "ben", "attention-scale-check", manual_score=0.5)
         assert points(grade_assignment(course, LESSON))["ben"] == 0.5
         dropped = grade_assignment(decide(course, "drop = true"), LESSON)
         assert points(dropped)["ben"] == 0

@@ -7,7 +7,6 @@ import io
 import json
 import os
 import shutil
-import sqlite3
 import sys
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from autograder.cli import main
 from autograder.console import output_console
 from autograder.doctor import Examination, Finding, LevelFinding, examine, print_diagnosis
 from autograder.limits import Limits
+from tests.autograder.gradebook.earlier import change
 from tests.autograder.gradebook.toy_lesson import make_gradebook
 from tests.postgres import PASSWORD, Cluster
 
@@ -217,8 +217,7 @@ def test_a_gradebook_that_grading_refuses_is_told_in_the_same_words(made_up: Mac
     gradebook.unlink()
     make_gradebook(gradebook)
     assert found() == (Finding("course", "gradebook", f"{gradebook} can be written", True), True)
-    with contextlib.closing(sqlite3.connect(gradebook)) as connection, connection:
-        connection.execute("UPDATE katze_version SET version_num = '99'")
+    change(gradebook, "UPDATE katze_version SET version_num = '99'")
     assert "holds records of a newer Katze (version 99" in found()[0].value
 
 

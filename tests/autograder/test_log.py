@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import json
-import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +20,8 @@ from autograder.log import print_story, story_of
 from course_lib import exercises
 from tests.autograder import small_gradebook
 from tests.autograder.answered_lesson import filled
-from tests.autograder.small_class import BY_NAME, CHECKED, LESSON, MOST, answer, hand_in, make_course
+from tests.autograder.gradebook.earlier import change
+from tests.autograder.small_class import BY_NAME, CHECKED, LESSON, MOST, answer, give, hand_in, make_course, rows
 
 COLOURED = "def dot_product_scores(q, k):\n    raise ValueError('\\x1b[31mred\\x1b[0m [bold]not[/bold]')\n"
 
@@ -42,13 +41,7 @@ def course(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Course:
         (path.parent / "timestamp.txt").write_text("2026-11-20 10:00:00 UTC\n")
         hand_in(course, "ada").write_text(json.dumps(filled()))
         grade_assignment(course, LESSON)
-    with contextlib.closing(sqlite3.connect(course.gradebook, isolation_level=None)) as book:
-        book.execute(
-            """
-            UPDATE grade SET manual_score = 2, needs_manual_grade = 0
-            WHERE cell_id = (SELECT id FROM base_cell WHERE type = 'GradeCell' AND name LIKE '%-written')
-            """
-        )
+    give(course, "hana", manual_score=2.0)
     return course
 
 
@@ -82,8 +75,7 @@ def test_the_story_holds_everything_that_was_recorded(course: Course) -> None:
 def test_hidden_inputs_are_named_and_not_shown(course: Course) -> None:
     told = story_of(course, "hana", LESSON)
     assert 0 <= told["hidden_inputs"]["slot"] < told["hidden_inputs"]["slots"] == 32
-    with contextlib.closing(sqlite3.connect(course.gradebook)) as book:
-        seeds = [str(seed) for (seed,) in book.execute("SELECT DISTINCT seed FROM katze_exercise")]
+    seeds = [str(seed) for (seed,) in rows(course, "SELECT DISTINCT seed FROM katze_exercise")]
     assert len(seeds) > 1
     assert not any(seed in json.dumps(told) for seed in seeds)
     assert f"set {told['hidden_inputs']['slot']} of 32" in printed(course, "hana")
@@ -109,17 +101,13 @@ def test_a_clean_grade_is_short_and_a_mistake_is_told_as_the_student_reads_it(co
     lines = printed(course, "ada").splitlines()
     assert len(lines) < 45
     assert "worked example A" not in "\n".join(lines)
-    with contextlib.closing(sqlite3.connect(course.gradebook)) as book:
-        [(sha,)] = book.execute("SELECT notebook FROM katze_submission WHERE student = 'ada'").fetchall()
+    [(sha,)] = rows(course, "SELECT notebook FROM katze_submission WHERE student = 'ada'")
     assert f"SHA-256 {sha[:12]}…" in "\n".join(lines)
     mistaken = exercises.find("attention.scale").misconceptions
-    with contextlib.closing(sqlite3.connect(course.gradebook, isolation_level=None)) as book:
-        kept = "misconception FROM katze_exercise WHERE exercise = 'attention.scale'"
-        [before] = book.execute(f"SELECT {kept} LIMIT 1").fetchone()
-        change = "UPDATE katze_exercise SET misconception = ? WHERE exercise = 'attention.scale'"
-        book.execute(change, (mistaken[0].id,))
-        story_told = printed(course, "hana")
-        book.execute(change, (before,))
+    made = "UPDATE katze_exercise SET misconception = {} WHERE exercise = 'attention.scale' AND outcome = 'passed'"
+    change(course.gradebook, made.format(f"'{mistaken[0].id}'"))
+    story_told = printed(course, "hana")
+    change(course.gradebook, made.format("NULL"))
     assert mistaken[0].message in " ".join(story_told.split())
     assert mistaken[0].id in map(str.strip, story_told.splitlines())
 
@@ -131,10 +119,9 @@ def test_a_failure_is_told_in_full_and_once(course: Course) -> None:
 
 
 def test_what_was_set_aside_shows_no_points_as_standing(course: Course) -> None:
-    with contextlib.closing(sqlite3.connect(course.gradebook, isolation_level=None)) as book:
-        book.execute("UPDATE katze_submission SET void = 'set aside by --force' WHERE student = 'hana'")
-        told, text = story_of(course, "hana", LESSON), printed(course, "hana")
-        book.execute("UPDATE katze_submission SET void = '' WHERE student = 'hana'")
+    change(course.gradebook, "UPDATE katze_submission SET void = 'set aside by --force' WHERE student = 'hana'")
+    told, text = story_of(course, "hana", LESSON), printed(course, "hana")
+    change(course.gradebook, "UPDATE katze_submission SET void = '' WHERE student = 'hana'")
     assert told["points"] is None
     assert text.splitlines()[0].split(None, 2)[2] == "set aside: to be graded again"
     assert "Exercises, as they were before" in text

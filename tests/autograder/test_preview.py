@@ -5,9 +5,7 @@ Tests `frozen.py` and `preview.py` as well.
 
 from __future__ import annotations
 
-import hashlib
 import json
-from pathlib import Path
 
 import pytest
 from nbgrader.api import Gradebook
@@ -16,9 +14,9 @@ from autograder.cli import main
 from autograder.commands.statuses import DONE, MISUSED
 from autograder.course.course import Course
 from autograder.grading import assignment as assignment_module
-from autograder.grading import batch, exercise_strategy
-from tests.autograder.gradebook.earlier import bring_back
-from tests.autograder.small_class import BY_NAME, CHECKED, LESSON, hand_in, page
+from autograder.grading import exercise_strategy
+from tests.autograder.platforms.downloads import everything
+from tests.autograder.small_class import BY_NAME, CHECKED, LESSON, hand_in
 
 pytestmark = pytest.mark.usefixtures("steady_versions")
 
@@ -29,14 +27,6 @@ def course(course: Course, monkeypatch: pytest.MonkeyPatch) -> Course:
     monkeypatch.chdir(course.root)
     monkeypatch.setattr(exercise_strategy, "ForkServer", None)
     return course
-
-
-def everything(folder: Path) -> dict[str, str]:
-    """What is in a folder: every name, and every file's bytes."""
-    return {
-        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
-        for path in sorted(folder.rglob("*"))
-    }
 
 
 def dry_run(course: Course, capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -82,12 +72,6 @@ class TestDryRun:
             "hana_slides_numbers",
             "zora_not_a_notebook",
         ]
-
-    def test_a_gradebook_of_an_earlier_version_is_read_as_it_is(
-        self, course: Course, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        bring_back(course.gradebook, 5)
-        assert "0 submissions to grade, 4 unchanged" in dry_run(course, capsys)
 
     def test_what_would_stop_a_run_stops_a_dry_one(self, course: Course, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["grade", LESSON, "--dry-run", "--student", "nobody"]) == MISUSED
@@ -136,16 +120,6 @@ class TestFrozen:
         assert main(["thaw", LESSON]) == DONE
         capsys.readouterr()
         assert "  handed in again: ada_reference\n" in dry_run(course, capsys)
-
-    def test_points_by_hand_reach_the_pages_of_a_frozen_lesson(self, course: Course) -> None:
-        assert main(["freeze", LESSON]) == DONE
-        with Gradebook(f"sqlite:///{course.gradebook}") as book:
-            grade = book.find_grade("attention-why_scale-written", LESSON, LESSON, "ada_reference")
-            grade.manual_score, grade.needs_manual_grade = 1.5, False
-            book.db.commit()
-        graded = batch.grade_assignment(course, LESSON)
-        assert (graded.gradings, graded.pages) == ({}, ("ada_reference",))
-        assert "<strong>18.5</strong>" in page(course, "ada_reference")
 
     def test_only_what_was_graded_can_be_frozen_and_only_what_is_frozen_thawed(
         self, course: Course, capsys: pytest.CaptureFixture[str]

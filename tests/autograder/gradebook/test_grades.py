@@ -5,8 +5,6 @@ Tests `results.py` as well.
 
 from __future__ import annotations
 
-import contextlib
-import sqlite3
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +18,8 @@ from autograder.errors import BadInput
 from autograder.gradebook.grades import most_points, read_grades, withdrawn_from
 from autograder.grading.batch import grade_assignment
 from course_lib import exercises
-from tests.autograder.small_class import BY_NAME, LESSON, hand_in, make_course
+from tests.autograder.gradebook.earlier import change
+from tests.autograder.small_class import BY_NAME, LESSON, give, hand_in, make_course
 
 
 @pytest.fixture(scope="module")
@@ -31,16 +30,8 @@ def course(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Course:
     hand_in(course, "gus", BY_NAME["gus_untouched"])
     hand_in(course, "zora", BY_NAME["zora_not_a_notebook"])
     grade_assignment(course, LESSON)
-    change(course, "UPDATE grade SET manual_score = 1.5, needs_manual_grade = 0 WHERE auto_score IS NULL AND cell_id = "
-           "(SELECT id FROM base_cell WHERE type = 'GradeCell' AND name LIKE '%-written') AND notebook_id = "
-           "(SELECT page.id FROM submitted_notebook page JOIN submitted_assignment s ON s.id = page.assignment_id "
-           "WHERE s.student_id = 'hana')")  # fmt: skip
+    give(course, "hana", manual_score=1.5)
     return course
-
-
-def change(course: Course, statement: str) -> None:
-    with contextlib.closing(sqlite3.connect(course.gradebook, isolation_level=None)) as book:
-        book.execute(statement)
 
 
 def test_totals_are_those_of_nbgrader_and_no_score_is_none(course: Course) -> None:
@@ -51,11 +42,11 @@ def test_totals_are_those_of_nbgrader_and_no_score_is_none(course: Course) -> No
 
 
 def test_a_grade_that_was_set_aside_is_no_score_and_who_was_removed_is_left_out(course: Course) -> None:
-    change(course, "UPDATE katze_submission SET void = 'set aside by --force' WHERE student = 'hana'")
-    change(course, "UPDATE student SET id = 'removed' WHERE id = 'gus'")
+    change(course.gradebook, "UPDATE katze_submission SET void = 'set aside by --force' WHERE student = 'hana'")
+    change(course.gradebook, "UPDATE student SET id = 'removed' WHERE id = 'gus'")
     [hana, zora] = read_grades(course, [LESSON])[LESSON]
-    change(course, "UPDATE katze_submission SET void = '' WHERE student = 'hana'")
-    change(course, "UPDATE student SET id = 'gus' WHERE id = 'removed'")
+    change(course.gradebook, "UPDATE katze_submission SET void = '' WHERE student = 'hana'")
+    change(course.gradebook, "UPDATE student SET id = 'gus' WHERE id = 'removed'")
     assert (hana.total, hana.problem) == (None, "Set aside by --force, and not graded again yet.")
     assert zora.student == "zora"
 
@@ -110,15 +101,6 @@ def test_export_prints_or_writes(course: Course, tmp_path: Path, capsys: pytest.
     assert main(["export", LESSON, *filled, "--to", str(file), *where]) == 0
     (course.root / "roster.csv").unlink()
     assert file.read_bytes() == b"Login,HW 1\r\nhana@uni.example,12.5\r\n"
-
-
-def test_report_writes_a_page(course: Course, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    page = tmp_path / "class.html"
-    assert main(["report", LESSON, str(page), "--course", str(course.root)]) == 0
-    assert capsys.readouterr().out == f"written: {page}\n"
-    assert "<title>Lesson 01 · Attention · the class</title>" in page.read_text(encoding="utf-8")
-    assert main(["report", LESSON, "-", "--course", str(course.root)]) == 0
-    assert capsys.readouterr().out == page.read_text(encoding="utf-8")
 
 
 def test_misused_commands_say_what_they_want(course: Course, capsys: pytest.CaptureFixture[str]) -> None:

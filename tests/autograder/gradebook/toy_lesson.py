@@ -131,16 +131,19 @@ def give(
     cell: str = WRITTEN,
     comment: str = "",
     lesson: str = LESSON,
+    notebook: str = "",
     **values: float | None,
 ) -> None:
-    """What formgrader writes when somebody types points."""
+    """What formgrader writes when somebody types points, or a comment."""
+    place = (cell, notebook or lesson, lesson, student)
     with Gradebook(url_of(address)) as book:
-        found = book.find_grade(cell, lesson, lesson, student)
-        for name, value in values.items():
-            setattr(found, name, value)
-        found.needs_manual_grade = False
+        if values or not comment:
+            found = book.find_grade(*place)
+            for name, value in values.items():
+                setattr(found, name, value)
+            found.needs_manual_grade = False
         if comment:
-            book.find_comment(cell, lesson, lesson, student).manual_comment = comment
+            book.find_comment(*place).manual_comment = comment
         book.db.commit()
 
 

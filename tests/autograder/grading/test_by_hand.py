@@ -17,7 +17,7 @@ from autograder.gradebook.results import ClassResult
 from autograder.grading import exercise_strategy
 from autograder.grading.batch import grade_assignment
 from tests.autograder.gradebook.earlier import bring_back
-from tests.autograder.small_class import CHECKED, LESSON, MOST, answer, by_student, page
+from tests.autograder.small_class import CHECKED, LESSON, MOST, answer, by_student, give, page
 
 ADA, HANA, ZORA = "ada_reference", "hana_slides_numbers", "zora_not_a_notebook"
 
@@ -27,20 +27,6 @@ def course(graded_class: Course, steady_versions: None, tmp_path: Path, monkeypa
     """A graded class, which from now on nobody can grade: there are no sandboxes."""
     monkeypatch.setattr(exercise_strategy, "ForkServer", None)
     return Course.find(shutil.copytree(graded_class.root, tmp_path / "course"))
-
-
-def give(course: Course, student: str, cell: str = "attention-why_scale-written", **values: object) -> None:
-    """What formgrader writes when somebody types points, or a comment."""
-    with Gradebook(f"sqlite:///{course.gradebook}") as book:
-        comment = values.pop("comment", None)
-        if values or comment is None:
-            grade = book.find_grade(cell, LESSON, LESSON, student)
-            for name, value in values.items():
-                setattr(grade, name, value)
-            grade.needs_manual_grade = False
-        if comment is not None:
-            book.find_comment(cell, LESSON, LESSON, student).manual_comment = comment
-        book.db.commit()
 
 
 def assert_agree_with_nbgrader(course: Course, graded: ClassResult) -> None:

@@ -27,6 +27,7 @@ from autograder.grading.preview import Preview, preview_lesson
 from autograder.grading.task import Finished, Task
 from course_lib.judging.observation import Outcome
 from tests.autograder.grading.plain import plain_course
+from tests.autograder.platforms.downloads import everything
 from tests.autograder.small_class import (
     BY_NAME,
     LESSON,
@@ -97,9 +98,9 @@ def course(kind: Kind, tmp_path: Path) -> Course:
 
 def would_grade(course: Course, kind: Kind) -> Preview:
     """What a dry run finds; it must have written nothing."""
-    before = {path: path.stat().st_mtime_ns for path in course.root.rglob("*")}
+    before = everything(course.root)
     found = preview_lesson(course, kind.name)
-    assert {path: path.stat().st_mtime_ns for path in course.root.rglob("*")} == before
+    assert everything(course.root) == before
     return found
 
 

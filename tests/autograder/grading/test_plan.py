@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import json
 import shutil
-import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,6 +21,7 @@ from autograder.grading.plan import FIRST, FORCED, LEFT_UNDONE, OVERWRITTEN, SUB
 from autograder.intake.submission import list_submissions
 from autograder.limits import Limits
 from course_lib.judging.exercise import Exercise
+from tests.autograder.gradebook.earlier import change
 from tests.autograder.small_class import LESSON, by_student, hand_in, replace_exercise, rows, why
 
 Pinned = dict[str, str]
@@ -61,11 +60,6 @@ def reasons(plan: Plan) -> set[tuple[str, ...]]:
     return {task.why for task in plan.tasks}
 
 
-def write(course: Course, statement: str) -> None:
-    with contextlib.closing(sqlite3.connect(course.gradebook, isolation_level=None)) as connection:
-        connection.execute(statement)
-
-
 def of_ada(course: Course) -> Path:
     return course.submitted / "ada_reference" / LESSON / f"{LESSON}.ipynb"
 
@@ -75,7 +69,7 @@ def of_ada(course: Course) -> Path:
     [
         lambda course: of_ada(course).write_bytes(of_ada(course).read_bytes()),
         lambda course: (course.feedback / "ada_reference" / LESSON / f"{LESSON}.html").write_text("of nbgrader"),
-        lambda course: write(course, "UPDATE grade SET manual_score = 1, needs_manual_grade = 0"),
+        lambda course: change(course.gradebook, "UPDATE grade SET manual_score = 1, needs_manual_grade = 0"),
     ],
     ids=["the same bytes", "another program's page", "points by hand"],
 )
@@ -165,7 +159,7 @@ def test_scores_that_another_program_has_written_are_put_right(course: Course) -
         "SELECT page.id FROM submitted_notebook page JOIN submitted_assignment s ON s.id = page.assignment_id "
         "WHERE s.student_id = 'hana_slides_numbers'"
     )
-    write(course, f"UPDATE grade SET auto_score = 2 WHERE auto_score = 0 AND notebook_id IN ({of_hana})")
+    change(course.gradebook, f"UPDATE grade SET auto_score = 2 WHERE auto_score = 0 AND notebook_id IN ({of_hana})")
     of_ada(course).write_bytes(of_ada(course).read_bytes() + b"\n")
     assert {task.student: task.why for task in planned(course).tasks} == {
         "ada_reference": (SUBMITTED_AGAIN,),
@@ -220,12 +214,15 @@ def test_a_limit_a_text_and_a_new_release_of_an_exercise_are_told_as_such(
     path = course.release_notebook(LESSON)
     path.write_text(path.read_text().replace("# katze: attention.scale answer", "# katze: attention.scale answer #"))
     assert reasons(planned(course)) == {("attention.scale: its cells in the release",)}
-    write(course, "UPDATE katze_exercise SET fingerprint = 'of an earlier Katze' WHERE exercise = 'attention.scale'")
+    change(
+        course.gradebook,
+        "UPDATE katze_exercise SET fingerprint = 'of an earlier Katze' WHERE exercise = 'attention.scale'",
+    )
     assert reasons(planned(course)) == {("attention.scale: redefined",)}
 
 
 def test_what_was_set_aside_by_force_is_not_also_missing(course: Course) -> None:
-    write(course, "UPDATE katze_submission SET void = 'set aside by --force'")
+    change(course.gradebook, "UPDATE katze_submission SET void = 'set aside by --force'")
     for path in (course.autograded / "ada_reference").rglob("*.ipynb"):
         path.unlink()
     assert {task.student: task.why for task in planned(course).tasks}["ada_reference"] == (LEFT_UNDONE,)

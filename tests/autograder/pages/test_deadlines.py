@@ -15,7 +15,7 @@ from autograder.pages.deadlines import deadline_for_student, late_in_brief, mome
 from autograder.pages.feedback import render_feedback
 from course_lib.exercises import COURSE
 from course_lib.judging.observation import Outcome
-from tests.autograder.records import exercise_record, record
+from tests.autograder.records import exercise_record, record, text
 
 LESSON = "01_attention"
 DUE = datetime.fromisoformat("2026-11-20T18:00:00+01:00")
@@ -109,7 +109,7 @@ def test_the_instructor_is_told_of_what_is_unknown_lost_and_not_written() -> Non
 
 def test_the_feedback_page_has_the_points_that_are_left_and_why() -> None:
     soup = BeautifulSoup(render_feedback(None, submission("ada", 26 * 3600), {}), "html.parser")
-    card = " ".join(soup.select_one("section").get_text(" ").split())  # type: ignore[union-attr]
+    card = text(soup.select_one("section"))
     assert card.startswith("13 of 20 points")
     assert card.endswith(told(submission("ada", 26 * 3600)))
     assert "Due Friday" in render_feedback(None, submission("ada", points=None), {})
@@ -122,11 +122,14 @@ def test_the_report_has_the_due_date_the_late_and_those_who_withdrew() -> None:
     soup = BeautifulSoup(
         render_class("Lesson 01", [submission("ada"), late, submission("cem", None), gone], COURSE, DUE), "html.parser"
     )
-    said = " ".join(soup.get_text(" ").split())
+    said = text(soup)
     assert "submissions 3 " in said
     assert "handed in late 1" in said
     assert "Due Friday, 20 November 2026, 18:00 (UTC+01:00)." in said
     assert "nobody knows when it was handed in, so it counts as on time: cem." in said
     assert "withdrawn (the submission is no longer there), and not counted: zoe." in said
-    rows = [" ".join(row.get_text(" ").split()) for row in soup.select("table.students tbody tr")]
-    assert rows == ["ada 17 of 20", "ben 13 of 20 1 day 2 hours, −4", "cem 17 of 20 time unknown"]
+    assert [*map(text, soup.select("table.students tbody tr"))] == [
+        "ada 17 of 20",
+        "ben 13 of 20 1 day 2 hours, −4",
+        "cem 17 of 20 time unknown",
+    ]

@@ -15,7 +15,7 @@ from autograder.pages.feedback import render_feedback
 from course_lib.judging.observation import Outcome
 from course_lib.show import attention_stepper
 from course_lib.show.interactive import script, script_hash
-from tests.autograder.records import exercise_record, record
+from tests.autograder.records import exercise_record, record, text
 from tests.autograder.small_lesson import graded
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n....IHDR").decode()
@@ -85,11 +85,6 @@ def render(notebook: dict[str, Any] | None, **changes: Any) -> BeautifulSoup:
     return BeautifulSoup(
         render_feedback(notebook, record(**{**given, **changes}), VERDICTS, **about_the_lesson), "html.parser"
     )
-
-
-def text(element: Tag | None) -> str:
-    assert element is not None
-    return " ".join(element.get_text(" ").split())
 
 
 def assert_inactive(page: BeautifulSoup) -> None:

@@ -19,8 +19,8 @@ from autograder.cli import main
 from autograder.course.course import Course
 from autograder.course.store.collected import Delivery, write_collected
 from autograder.delivery.history import changed_since, page_of, place, read_returned
-from tests.autograder.grading.test_by_hand import give
-from tests.autograder.small_class import BY_NAME, LESSON, MOST, answer, hand_in, make_course
+from tests.autograder.platforms.downloads import everything
+from tests.autograder.small_class import BY_NAME, LESSON, MOST, answer, give, hand_in, make_course
 
 QUESTION = "attention-why_scale-written"
 FOLDER = "Ada Lovelace_12_assignsubmission_file_"
@@ -127,13 +127,13 @@ def test_gradescope_and_folders_have_a_page_for_each_student(course: Course, tmp
 
 
 def test_a_dry_run_shows_a_table_and_writes_nothing(course: Course, capsys: pytest.CaptureFixture[str]) -> None:
-    before = {path: path.stat().st_mtime_ns for path in course.root.rglob("*")}
+    before = everything(course.root)
     give_back(course, "moodle", "--dry-run")
     said = capsys.readouterr().out
     [row] = [line.split() for line in said.splitlines() if line.startswith("ada")]
     assert row == ["ada", "1.5", "/", str(MOST), "yes", "new", *f"{FOLDER}/{LESSON}.html".split()]
     assert "2 pages would be returned to moodle" in said
-    assert {path: path.stat().st_mtime_ns for path in course.root.rglob("*")} == before
+    assert everything(course.root) == before
 
 
 def test_what_was_returned_is_known_and_what_has_changed_since(

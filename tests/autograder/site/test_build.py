@@ -11,7 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from bs4 import BeautifulSoup, Tag
+from bs4 import BeautifulSoup
 from docutils.core import publish_doctree
 
 import course_lib
@@ -22,6 +22,7 @@ from autograder.site import build, guide
 from autograder.site.finishing import Finishing, description
 from autograder.site.lesson import lesson_page
 from autograder.site.library import as_text, library_pages
+from tests.autograder.records import text
 from tests.autograder.site.small_course import CONFIG, broken_links, loads_from_elsewhere, make_course
 
 pytestmark = pytest.mark.usefixtures("processes")
@@ -51,11 +52,6 @@ def short_library() -> dict[str, str]:
 
 def page(site: Path, name: str) -> BeautifulSoup:
     return BeautifulSoup((site / name).read_text(), "html.parser")
-
-
-def text(tag: Tag | None) -> str:
-    assert tag is not None
-    return " ".join(tag.get_text(" ").split())
 
 
 @pytest.fixture

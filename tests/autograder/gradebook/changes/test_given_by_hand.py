@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +12,7 @@ from autograder.gradebook import store
 from autograder.gradebook.access import read_only
 from autograder.gradebook.changes.adjustments import Adjustment, Adjustments
 from autograder.repair.release import exercise_of
+from tests.autograder.gradebook.earlier import change
 from tests.autograder.gradebook.toy_lesson import (
     CHECK,
     LESSON,
@@ -113,8 +112,7 @@ def test_a_cell_that_comes_back_with_other_points_shares_them_out(path: Path, ru
 
 
 def test_points_that_a_gradebook_of_nbgrader_s_own_knows_count_as_those_before(path: Path, run: ToyRun) -> None:
-    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as book:
-        book.execute("DELETE FROM katze_worth")
+    change(path, "DELETE FROM katze_worth")
     [told] = run.writer.ensure_assignment(release(why=4))
     assert "is now worth 4 points, not 2" in told
     with Gradebook(f"sqlite:///{path}") as book:
