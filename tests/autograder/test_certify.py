@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
@@ -226,65 +225,7 @@ class TestFails:
         assert found.failures[0].startswith(failure)
 
 
-def cell(source: str | list[str], grade_id: str | None = None) -> dict[str, Any]:
-    flags = {"grade_id": grade_id, "solution": (grade_id or "").endswith("-answer")}
-    metadata = {} if grade_id is None else {"nbgrader": flags}
-    return {"cell_type": "code", "metadata": metadata, "source": source}
-
-
-def stubs_of(folder: Path, cells: list[dict[str, Any]]) -> dict[str, str]:
-    (folder / "lesson.ipynb").write_text(json.dumps({"cells": cells}), encoding="utf-8")
-    return released_stubs([folder / "lesson.ipynb"])
-
-
-class TestReleasedStubs:
-    def test_answer_cells_with_the_imports_they_need(self, tmp_path: Path) -> None:
-        cells = [
-            {"cell_type": "markdown", "metadata": {}, "source": "import nothing"},
-            cell("%matplotlib inline\nimport math\nfrom torch import Tensor, nn"),
-            cell(["# katze: a.b_c answer\n", "class Answer(nn.Module):\n", "    pass"], "a-b_c-answer"),
-            cell("check('a.b_c')", "a-b_c-check"),
-        ]
-        stubs = stubs_of(tmp_path, cells)
-        assert list(stubs) == ["a.b_c"]
-        assert stubs["a.b_c"].startswith(
-            "from torch import Tensor, nn\n# katze: a.b_c answer\nclass Answer(nn.Module):"
-        )
-        exec(stubs["a.b_c"], {})
-
-    def test_what_the_lesson_defines_for_the_answer_comes_along(self, tmp_path: Path) -> None:
-        """Also what that needs in turn; but no other answer, and no demo."""
-        demo = cell("class Norm: pass\nclass Shown: pass")
-        demo["metadata"]["tags"] = ["demo"]
-        cells = [
-            cell("class Norm:\n    scale = one()\n\nclass Unused: pass\n\ndef one(): return 1"),
-            demo,
-            cell("def Shown(): raise NotImplementedError()", "a-shown-answer"),
-            cell("def answer():\n    Norm, Shown\n    raise NotImplementedError()", "a-answer-answer"),
-        ]
-        stub = stubs_of(tmp_path, cells)["a.answer"]
-        assert stub.count("class Norm") == stub.count("def one") == 1
-        assert "Unused" not in stub
-        assert "def Shown" not in stub
-        assert "class Shown" not in stub
-
-
 class TestShown:
-    @pytest.mark.parametrize(
-        ("make", "words"),
-        [
-            (certificate, ("attention.scale ", f"{RIGHT}/{RIGHT}", f"{WRONG}/{WRONG}", "yes")),
-            (
-                lambda: certificate(STUB.replace("raise NotImplementedError()", "pass")),
-                ("attention.scale  FAILS", "NO", "attention.scale: the stub is wrong with 0.0 points"),
-            ),
-        ],
-    )
-    def test_table(self, make: Callable[[], Certificate], words: tuple[str, ...]) -> None:
-        shown = io.StringIO()
-        print_table([make()], Console(file=shown, width=80))
-        assert all(word in shown.getvalue() for word in words)
-
     def test_headings_and_counts_are_whole_at_80_columns(self) -> None:
         longest = "encoder_decoder.teacher_forcing_with_padding_and_labels"
         found = replace(certificate(id=longest, stub=""), misconceptions=(21, 21, 21), correct=(10, 10))

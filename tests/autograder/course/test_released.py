@@ -7,16 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course.released import data_folder, released_notebooks
-
-
-def test_a_course_s_own_come_first(tmp_path: Path) -> None:
-    (tmp_path / "nbgrader_config.py").write_text(
-        'c.CourseDirectory.release_directory = "given"\nc.Katze.repository = "a/b"\n'
-    )
-    (tmp_path / "given" / "01_x").mkdir(parents=True)
-    (tmp_path / "given" / "01_x" / "01_x.ipynb").touch()
-    assert released_notebooks(tmp_path) == {"01_x": tmp_path / "given" / "01_x" / "01_x.ipynb"}
+from autograder.course.released import data_folder
 
 
 @pytest.mark.parametrize("scheme", ["prefix", "user"])

@@ -16,8 +16,8 @@ from autograder.course.course import Course
 from autograder.course.release import release
 from autograder.demo.classroom import expected, make_class, students, surprises
 from autograder.demo.run import make_course
-from autograder.demo.student import Group
-from autograder.demo.students import STUDENTS
+from autograder.demo.student import ANSWERS, Group, read_answers
+from autograder.demo.students import CLASS, EXPECTED, STUDENTS
 from autograder.gradebook.results import ClassResult
 from autograder.grading.batch import grade_assignment
 from autograder.limits import Limits
@@ -101,3 +101,14 @@ def test_weak_boxes_leave_out_whoever_would_get_at_something(tmp_path: Path) -> 
     assert left_out >= {"wim_reference_hunter", "xaver_break_out"}
     make_class(RELEASED, LESSON, tmp_path, Level.L1)
     assert not left_out & {path.name for path in tmp_path.iterdir()}
+
+
+@pytest.mark.parametrize("lesson", STUDENTS)
+def test_every_answer_file_is_used_and_every_name_is_known(lesson: str) -> None:
+    known = {exercise.id for exercise in exercises.of_lesson(lesson)}
+    known |= {"attention.why_scale", "masking.why_decoder", "own", "demo"}
+    assert EXPECTED[lesson].keys() <= {student.name for student in CLASS}
+    assert all(student.expected.keys() <= known for student in STUDENTS[lesson])
+    files = {path.stem: read_answers(path) for path in (ANSWERS / lesson).glob("*.py")}
+    assert files.keys() == {name for student in STUDENTS[lesson] for name in student.answers}
+    assert {heading.removeprefix("draft ") for cells in files.values() for heading in cells} <= known

@@ -86,34 +86,6 @@ def test_a_new_grade_tells_what_it_changed_also_where_an_exercise_comes_or_goes(
     assert [read_grades(tuple(changes)) for _, changes in more] == list(map(read_grades, seen))
 
 
-def test_what_is_kept_stays_as_it_is(session: Session) -> None:
-    first = begin(session)
-    store.save(session, first, RECORD)
-    second = begin(session)
-    forged = replace(SCALE, fingerprint="zz", outcome=Outcome.PASSED, points=1.0, cases=())
-    store.save(session, second, replace(RECORD, exercises=(forged, SCORES)), unchanged={"toy.scale"})
-    exercises = {one.exercise: one for one in store.records(session, LESSON)["ada"].exercises}
-    assert list(exercises) == ["toy.scale", "toy.scores"]
-    assert exercises["toy.scale"] == replace(SCALE, cases=())
-    assert store.cases(session, LESSON, "ada") == {"toy.scale": CASES}
-    assert store.graded_by(session, LESSON, "ada")[1:] == (second, {"toy.scale": first, "toy.scores": second})
-
-
-def test_what_is_set_aside_no_longer_counts_and_is_not_forgotten(session: Session) -> None:
-    store.save(session, begin(session), RECORD)
-    store.save(session, begin(session), replace(RECORD, student="ben"))
-    run = begin(session)
-    for _ in range(2):
-        store.set_aside(session, run, LESSON, {"ada", "nobody"}, "set aside")
-    voids = {student: record.void for student, record in store.records(session, LESSON).items()}
-    assert voids == {"ada": "set aside", "ben": ""}
-    assert [event["kind"] for event, _ in store.history(session, LESSON, "ada")] == ["graded", "set aside"]
-    failed = tuple(replace(one, outcome=Outcome.UNGRADED, points=None, misconception=None) for one in RECORD.exercises)
-    changes = store.save(session, run, replace(RECORD, exercises=failed))
-    assert read_grades(changes)["toy.scores"] == (SCORES.standing, Standing(Outcome.UNGRADED, None))
-    assert store.records(session, LESSON)["ada"].void == ""
-
-
 def test_runs_lessons_and_students_are_kept_apart(session: Session) -> None:
     run, ended = begin(session), begin(session)
     store.end_run(session, ended)

@@ -13,7 +13,6 @@ from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.grading.assignment import _GRADING, Assignment
 from autograder.grading.digests.sources import code_of
-from course_lib import exercises
 from course_lib.judging import ready_made
 from tests.autograder.small_class import LESSON, ROOT, make_course, replace_exercise
 
@@ -25,17 +24,6 @@ def course(tmp_path: Path) -> Course:
 
 def load(course: Course) -> Assignment:
     return Assignment.load(course, LESSON, course.limits, skip_demos=True, feedback=True)
-
-
-def test_every_exercise_has_its_cell_and_its_fingerprint(course: Course) -> None:
-    assignment = load(course)
-    wanted = [exercise.id for exercise in exercises.of_lesson(LESSON)]
-    assert list(assignment.fingerprints) == wanted
-    assert {name: assignment.cells[name] for name in wanted} == {
-        name: name.replace(".", "-", 1) + "-check" for name in wanted
-    }
-    again = load(course)
-    assert (again.conditions, again.fingerprints) == (assignment.conditions, assignment.fingerprints)
 
 
 def test_the_conditions_name_versions_limits_and_no_secret(course: Course) -> None:

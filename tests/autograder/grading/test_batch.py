@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import re
 import signal
 import sqlite3
 import subprocess
@@ -30,7 +29,6 @@ from autograder.grading.task import Finished, Task
 from autograder.pages.class_report import class_page
 from tests.autograder.small_class import (
     BY_NAME,
-    LAST,
     LESSON,
     MOST,
     ROOT,
@@ -238,16 +236,6 @@ def test_an_empty_gradebook_beside_graded_notebooks_is_told(course: Course) -> N
     course.gradebook.write_bytes(b"")
     grade_assignment(course, LESSON, console=Console(file=out))
     assert "is empty, though autograded/ holds graded notebooks" in out.getvalue()
-
-
-def test_a_student_s_own_cell_that_ends_its_box_is_told_to_the_instructor(course: Course) -> None:
-    insert_cell(hand_in(course, "ada"), LAST, "import os; os._exit(0)")
-    [graded] = grade_assignment(course, LESSON).submissions
-    assert graded.points == 17
-    [remark] = graded.remarks
-    assert re.fullmatch(r"cell \d+ ended its sandbox: its process ended with exit status 0", remark)
-    assert "Python itself exited (by os._exit, or in a crash)" in page(course, "ada")
-    assert "exit status" not in page(course, "ada")
 
 
 SCORES_BY_OTHERS = {

@@ -24,7 +24,6 @@ from tests.autograder.small_lesson import (
     filled,
     mended,
     order,
-    released,
 )
 
 
@@ -81,11 +80,6 @@ def test_cells_with_strange_fields_are_read(junk: dict[str, object]):
     assert len(mended(notebook).cells) == 11
 
 
-def test_the_digest_follows_the_bytes():
-    one, other = as_bytes(filled()), as_bytes(released())
-    assert read_notebook(one).digest == read_notebook(one).digest != read_notebook(other).digest
-
-
 @given(st.binary(max_size=200))
 def test_whatever_the_bytes_they_are_a_notebook_or_unreadable(content: bytes):
     with pytest.raises(Unreadable):
@@ -98,14 +92,6 @@ def folder(tmp_path: Path) -> Path:
     made.mkdir(parents=True)
     (made / f"{LESSON}.ipynb").write_bytes(as_bytes(filled()))
     return made
-
-
-def test_a_submission_is_read_with_its_timestamp(folder: Path):
-    (folder / "timestamp.txt").write_text("2026-11-20 10:00:00 UTC\n")
-    read = read_submission(folder, LESSON, ANSWERS_IN)
-    assert len(read.cells) == 10
-    assert read.timestamp == "2026-11-20 10:00:00 UTC"
-    assert read.repairs == ()
 
 
 @pytest.mark.parametrize("linked", ["file", "lesson", "student"])

@@ -15,11 +15,6 @@ def given(points: float, shared: tuple[float, float] | None) -> HandGrade:
     return HandGrade("toy-why-written", True, None, points, None, 3.0, False, shared=shared)
 
 
-def test_nothing_is_told_where_nothing_has_changed() -> None:
-    results = [record("ada", "01_toy", [SCALE], by_hand=[given(2.0, None)]), record("ben", "01_toy", [SCALE])]
-    assert list(remarks_on_changes("01_toy", results)) == []
-
-
 def test_decisions_are_told_once_and_shares_with_both_numbers() -> None:
     scale, why = Adjustment(extra_credit=True, never_lower=True), Adjustment(full_credit=True)
     adjustments = {"toy.scale": scale, "toy.why": why}

@@ -28,7 +28,6 @@ from autograder.repair.cells import notice_below
 from autograder.repair.text import defined
 from course_lib.checking.notebook import IMPORTED_CHECK
 from tests.autograder.small_lesson import (
-    IN_ORDER,
     assert_mended_once,
     by_id,
     cell,
@@ -41,17 +40,6 @@ from tests.autograder.small_lesson import (
 )
 
 Edit = Callable[[dict[str, Any]], object]
-
-
-def test_an_honest_notebook_needs_no_repair():
-    repaired = mended(filled())
-    assert repaired.repairs == ()
-    assert order(repaired) == IN_ORDER
-    assert repaired.cells[2].source.endswith("return x + 1")
-    assert [cell.origin for cell in repaired.cells].count("student") == 3
-    assert repaired.cells[4].is_demo
-    assert "<b>Welcome</b>" in repaired.cells[0].source
-    assert [cell.position for cell in repaired.cells] == list(range(1, 11))
 
 
 def test_everything_deleted_still_has_its_checks():

@@ -145,23 +145,10 @@ def test_a_class_counts_by_what_it_does(tmp_path: Path) -> None:
     assert fingerprint(tmp_path, net, ('"""Some net."""', '"""Another text."""')) == before
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (("return x * FACTOR", "return FACTOR * x"), "its definition"),
-        (("Your answer triples.", "Your answer takes it three times."), "its texts"),
-        (("points=2", "points=3"), "its points 2 -> 3"),
-    ],
-)
-def test_what_has_changed_in_an_exercise_is_told(tmp_path: Path, change: tuple[str, str], words: str) -> None:
-    before = in_course(fingerprint(tmp_path), "c", {"call_seconds": 2})
-    assert changed(before, in_course(fingerprint(tmp_path, change), "c", {"call_seconds": 2})) == words
-    both = changed(before, in_course(fingerprint(tmp_path, change), "c", {"call_seconds": 10}))
-    assert both == f"{words}; its limit call_seconds 2 -> 10"
-
-
-def test_points_that_are_shared_out_otherwise_are_told() -> None:
+def test_points_that_are_others_or_shared_out_otherwise_are_told() -> None:
     parts: dict[str, object] = {"definition": "a", "texts": "b"}
+    one, other = (in_course({**parts, "points": {"values": n}}, "c", {"call_seconds": n}) for n in (2, 3))
+    assert changed(one, other) == "its points 2 -> 3; its limit call_seconds 2 -> 3"
     before = in_course({**parts, "points": {"values": 2, "gradient": 1}}, "c", {})
     assert changed(before, in_course({**parts, "points": {"values": 1, "gradient": 2}}, "c", {})) == (
         "how its points are divided"
@@ -241,17 +228,6 @@ def test_code_counts_by_what_it_says_and_its_name(tmp_path: Path, name: str, tex
 
 def cell(notebook: dict[str, Any], identity: str) -> dict[str, Any]:
     return next(one for one in notebook["cells"] if one["id"] == identity)
-
-
-def test_an_exercise_s_own_cells_count_for_it_alone() -> None:
-    common, own = of_release(released())
-    notebook = released()
-    cell(notebook, "one-a")["source"] += "  # more"
-    cell(notebook, "two-c")["metadata"]["nbgrader"]["locked"] = False
-    changed_common, changed = of_release(notebook)
-    assert changed_common == common
-    assert set(own) == {"small.one", "small.two"}
-    assert {name for name in own if changed[name] != own[name]} == {"small.one", "small.two"}
 
 
 def test_a_new_exercise_leaves_the_others() -> None:

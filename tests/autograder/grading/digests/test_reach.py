@@ -52,14 +52,6 @@ def test_a_module_is_reached_with_all_that_it_imports_and_a_package_with_all_tha
     assert not {"course_lib.attention", "course_lib.masking"} & without
 
 
-def test_every_lesson_reaches_less_than_everything(tmp_path: Path) -> None:
-    course = make_course(tmp_path)
-    lesson = Assignment.load(course, LESSON, course.limits, skip_demos=True, feedback=True)
-    reached = lesson.library.reached(lesson.own_names)
-    assert {"course_lib.show.pictures.bars", "course_lib.judging.judge"} <= reached
-    assert len(reached) < len(lesson.library.modules)
-
-
 @pytest.fixture
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A copy of the library, which digests are made of."""

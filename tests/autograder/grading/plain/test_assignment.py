@@ -32,23 +32,6 @@ def change(course: Course, edit: Callable[[dict[str, Any]], object], name: str =
     path.write_text(json.dumps(made))
 
 
-def test_what_nbgrader_knows_of_its_cells(tmp_path: Path) -> None:
-    assignment = load(make_course(tmp_path / "course"))
-    first, second = assignment.notebooks
-    assert [(one.name, one.role, one.points) for one in first.cells if one.row] == [
-        ("setup", "locked", 0),
-        ("mean", "answer", 0),
-        ("same", "test", 1),
-        ("share", "test", 1.5),
-        ("why", "manual", 2),
-    ]
-    assert [(one.name, one.role) for one in second.cells if one.role == "manual"] == [("draw", "manual")]
-    same = first.cells[first.named["same"]]
-    assert "[-7, 7, 30]" in same.source
-    assert "[-7, 7, 30]" not in same.text
-    assert {first.exercise("same"), second.exercise("same")} == {"first.same", "second.same"}
-
-
 @pytest.mark.parametrize(
     ("config", "cell", "notebook"),
     [

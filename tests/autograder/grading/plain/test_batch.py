@@ -22,6 +22,7 @@ from autograder.gradebook.results import ClassResult
 from autograder.grading.batch import grade_assignment
 from autograder.grading.workers import TRIED_AGAIN
 from course_lib.judging.observation import Outcome
+from tests.autograder.gradebook.toy_lesson import give
 from tests.autograder.grading.plain.plain_course import (
     COMMENTS,
     GRADES,
@@ -235,7 +236,7 @@ def test_points_by_hand_and_changed_files_reach_grades_and_pages(tmp_path: Path)
     ada = hand_in(course, "ada")
     hand_in(course, "ben", WRONG)
     grade_assignment(course, NAME, workers=2)
-    give(course, "ada", "why", 1.5, "Well said.")
+    give(course.gradebook, "ada", "why", "Well said.", NAME, "first", manual_score=1.5)
     run = grade_assignment(course, NAME)
     assert (run.gradings, run.pages) == ({}, ("ada",))
     assert by_student(run)["ada"].total == 5.5
@@ -246,7 +247,7 @@ def test_points_by_hand_and_changed_files_reach_grades_and_pages(tmp_path: Path)
     assert run.gradings["ada"].why == ("the files beside the notebooks have changed",)
     assert ended(by_student(run)["ada"])["second.texts"] == (Outcome.WRONG, 0)
     assert by_student(run)["ada"].total == 5
-    give(course, "ada", "share", 1)
+    give(course.gradebook, "ada", "share", "", NAME, "first", manual_score=1)
     other_mean = RIGHT["first"]["mean"].replace("sum", "0 + sum")
     for answers, changed in (({"why": "So."}, {"why"}), ({"mean": other_mean}, {"share"}), ({}, set())):
         write(ada, "first", submitted(course, "first", {**RIGHT["first"], **answers}))
@@ -254,18 +255,6 @@ def test_points_by_hand_and_changed_files_reach_grades_and_pages(tmp_path: Path)
         assert {one.cell for one in by_student(run)["ada"].changed} == changed
         told = (course.feedback / "ada" / NAME / "first.html").read_text()
         assert told.count("Changed since it was read") == len(changed)
-
-
-def give(course: Course, student: str, cell: str, points: float, comment: str = "") -> None:
-    """Give points by hand, as formgrader does."""
-    from nbgrader.api import Gradebook
-
-    with Gradebook(f"sqlite:///{course.gradebook}") as gradebook:
-        grade = gradebook.find_grade(cell, "first", NAME, student)
-        grade.manual_score, grade.needs_manual_grade = points, False
-        if comment:
-            gradebook.find_comment(cell, "first", NAME, student).manual_comment = comment
-        gradebook.db.commit()
 
 
 def test_late_penalties_are_nbgrader_s_own(tmp_path: Path) -> None:

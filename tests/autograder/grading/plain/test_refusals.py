@@ -8,7 +8,6 @@ from __future__ import annotations
 import io
 import json
 import shutil
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -171,41 +170,29 @@ def test_a_page_shows_what_a_test_prints_and_calls_it_by_its_heading(
     assert "0 / 1" in row.text
 
 
+def stream(name: str, text: str) -> dict[str, Any]:
+    return {"output_type": "stream", "name": name, "text": text}
+
+
+def error(*traceback: str) -> dict[str, Any]:
+    return {"output_type": "error", "ename": "E", "evalue": "", "traceback": [*traceback]}
+
+
+WARNED = "w.py:4: UserWarning: [Errno 13] Permission denied.  x"
+
+
 @pytest.mark.parametrize(
     ("output", "found"),
     [
-        ({"output_type": "stream", "name": "stdout", "text": "Permission denied"}, []),
-        ({"output_type": "stream", "name": "stderr", "text": "careful"}, []),
-        (
-            {
-                "output_type": "stream",
-                "name": "stderr",
-                "text": "w.py:4: UserWarning: [Errno 13] Permission denied.  x\n",
-            },
-            ["a system call (w.py:4: UserWarning: [Errno 13] Permission denied.  x)"],
-        ),
-        (
-            {
-                "output_type": "error",
-                "ename": "RuntimeError",
-                "evalue": "",
-                "traceback": ["PermissionError: [Errno 13] Permission denied: '/data'", "", "RuntimeError: no data"],
-            },
-            ["access to /data"],
-        ),
-        (
-            {
-                "output_type": "error",
-                "ename": "E",
-                "evalue": "",
-                "traceback": ["sqlite3.OperationalError: no such table"],
-            },
-            [],
-        ),
+        (stream("stdout", "Permission denied"), []),
+        (stream("stderr", "careful"), []),
+        (stream("stderr", f"{WARNED}\n"), [f"a system call ({WARNED})"]),
+        (error("PermissionError: [Errno 13] Permission denied: '/data'", "", "E: no data"), ["access to /data"]),
+        (error("sqlite3.OperationalError: no such table"), []),
     ],
 )
-def test_a_refusal_is_read_from_what_a_cell_shows(output: Mapping[str, Any], found: list[str], tmp_path: Path) -> None:
-    assert refusals(CellResult([dict(output)], True), tmp_path) == found
+def test_a_refusal_is_read_from_what_a_cell_shows(output: dict[str, Any], found: list[str], tmp_path: Path) -> None:
+    assert refusals(CellResult([output], True), tmp_path) == found
 
 
 @pytest.mark.parametrize("name", ["../there.txt", "{tmp}/there.txt"])
@@ -218,11 +205,8 @@ def test_a_missing_file_was_refused_if_nbgrader_would_have_found_it(name: str, t
         ("a\0b", False),
     ]:
         path = shown.replace("{tmp}", str(tmp_path))
-        error = {
-            "output_type": "error",
-            "traceback": [f"FileNotFoundError: [Errno 2] No such file or directory: {path!r}"],
-        }
-        assert refusals(CellResult([error], False), tmp_path / "run") == ([f"access to {path}"] if found else [])
+        missing = error(f"FileNotFoundError: [Errno 2] No such file or directory: {path!r}")
+        assert refusals(CellResult([missing], False), tmp_path / "run") == ([f"access to {path}"] if found else [])
 
 
 def test_a_solution_may_be_elsewhere_or_missing(

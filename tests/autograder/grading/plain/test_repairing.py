@@ -44,17 +44,6 @@ def named(repaired: Repaired, name: str) -> list[Cell]:
     return [one for one in repaired.cells if one.nbgrader.get("grade_id") == name]
 
 
-def test_what_is_as_it_should_be_is_left_alone(made: dict[str, Any], first: MasterNotebook) -> None:
-    repaired = mended(made, first)
-    assert repaired.repairs == ()
-    assert [one.kind for one in repaired.cells] == [
-        *(CellKind.MARKDOWN, CellKind.CODE, CellKind.ANSWER, CellKind.CHECK, CellKind.CHECK, CellKind.WRITTEN),
-    ]
-    [same] = named(repaired, "same")
-    assert "[-7, 7, 30]" in same.source
-    assert same.nbgrader["checksum"] == first.cells[first.named["same"]].nbgrader["checksum"]
-
-
 def test_of_copies_all_run_and_the_last_is_graded(made: dict[str, Any], first: MasterNotebook) -> None:
     made["cells"].append({**made["cells"][2], "source": "def mean(values):\n    return 0"})
     made["cells"].append({**made["cells"][3], "source": "print('my own test')"})
