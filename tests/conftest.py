@@ -9,6 +9,7 @@ is `sampled(n)` the first n inputs; with `--thorough` the rest runs, too. With `
 from __future__ import annotations
 
 import os
+import platform
 import sys
 import tempfile
 from collections import Counter
@@ -55,6 +56,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "sampled(n): its first n inputs on every change, and all before a release")
+    platform.processor()  # asks another program, once in a process
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
