@@ -213,10 +213,10 @@ def pairs_as_a_table():
 #
 # ### 2.2 Ties
 #
-# Often several pairs are equally frequent. Then we need a rule, or your tokens would differ from mine. We use the rule
-# of the `tokenizers` library. Every token has an **id**, in order of creation: special tokens, then characters by code
-# point, then each merged token. Among equally frequent pairs, the one with the smallest **left** id wins; if the left
-# ids are equal, the smallest **right** id decides.
+# Often, several pairs are equally frequent. Then we need a rule, or your tokens would differ from mine. We use the rule
+# of the `tokenizers` library. Every token has an **id**. Ids are given in order of creation: first to the special
+# tokens, then to the characters by code point, then to each merged token. Among equally frequent pairs, the one with
+# the smallest **left** id wins; if the left ids are equal, the smallest **right** id decides.
 
 # %%
 ids = {token: i for i, token in enumerate([*SPECIAL, *sorted({character for tokens in words for character in tokens})])}
@@ -469,9 +469,9 @@ show.merging(SMALL_TEXT)
 #
 # ### 3.1 Words that were never seen
 #
-# You learn the merges once, on some text. To encode a new text, replay them: start with characters, and merge the pairs
-# **in the order in which they were learned**. A word from the old text is split exactly as it was then. A new word is
-# merged as far as the learned pairs allow.
+# You learn the merges once, from some text. To encode a new text, replay them: start with characters, and merge the
+# pairs **in the order in which they were learned**. A word from the old text is split exactly as it was during
+# learning. A new word is merged as far as the learned pairs allow.
 #
 # ### Exercise 6 · Encoding a text
 # `subwords.encode` · 4 points · about 15 minutes
@@ -511,7 +511,7 @@ def encode(text, merges):
 
 
 # %% [markdown] tags=["reason"]
-# The outer loop goes over the merges, just as it does in learning. If you swap the loops, the leftmost pair wins
+# The outer loop goes over the merges, just as it does during learning. If you swap the loops, the leftmost pair wins
 # instead of the one learned first. Taking the longest known token is a different algorithm: WordPiece.
 #
 # Add the marker before merging: without it *▁the* could never be formed. If the word doesn't contain a pair, go on to
@@ -1193,8 +1193,8 @@ def two_ways_to_learn():
 #
 # How many times does *e* occur in a word? You look and count. A model has to memorize how each token is spelled. Make
 # it as easy as possible: take nine tenths of Shakespeare's words and the number of *e*s in each, and fit one number for
-# each of the 2,000 tokens (by **least squares**). Then test these numbers on the other words. Some of those consist
-# only of tokens that occur in the nine tenths; others contain a new token.
+# each of the 2,000 tokens (by **least squares**). Then test these numbers on the other words. Some words consist only
+# of tokens that occur in those nine tenths; others contain a new token.
 
 
 # %% tags=["demo"]

@@ -1792,7 +1792,7 @@ def taggers():
 # To find names, you change only the labels. But most words aren't part of a name, so evaluate **each label**
 # separately. Of the words that the tagger *labeled* ORG, how many are ORG? That is the **precision**. Of the words that
 # *are* ORG, how many did it find? That is the **recall**. **F1** is a mean of the two that stays close to the smaller
-# one; you write all three in lesson 10.
+# one; you will write all three in lesson 10.
 #
 # *Predict first:* trained from scratch on only sixty sentences, the tagger gets 94% of all words right. What is its F1
 # for parties (ORG)?
@@ -2005,10 +2005,10 @@ def who_did_it():
 
 
 # %% [markdown]
-# Sort mistakes before you count them. Hardly any are nonsense: the model knows that *who* asks for somebody and *where*
-# asks for a location, and it usually knows where answers begin and end. It doesn't always know *which sentence* is
-# meant. In the picture, both rows have a candidate in each sentence, and the best span runs from one to the other.
-# Forbid long spans with `max_tokens`, and some of these mistakes disappear for free.
+# Sort mistakes before you count them. Hardly any are nonsense: the model knows that *who* asks for a person or an
+# animal and *where* asks for a location, and it usually knows where answers begin and end. It doesn't always know
+# *which sentence* is meant. In the picture, both rows have a candidate in each sentence, and the best span runs from
+# one to the other. Forbid long spans with `max_tokens`, and some of these mistakes disappear for free.
 
 
 # %% [markdown]

@@ -824,7 +824,7 @@ def your_bleu_and_the_librarys():
 #
 # There are astronomically many ways to turn one sentence into another; with a table, you find a way with the *fewest*
 # edits. Let $D_{ij}$ be the fewest edits that turn the **first $i$ words** of the hypothesis into the **first $j$
-# words** of the reference. Every sequence of edits ends in one of three steps:
+# words** of the reference. Every sequence of edits ends with one of three steps:
 #
 # $$D_{ij} = \min \begin{cases}
 # D_{i-1,\,j} + 1 & \text{the hypothesis's word } i \text{ is deleted} \\
@@ -1187,7 +1187,7 @@ except ModuleNotFoundError as error:
 # %% [markdown]
 # Compute one metric **by hand**: ROUGE-1 of the two translations from the beginning. It ignores periods. Felix has 9
 # words, all of them among the reference's 10: precision is $9/9$ and recall is $9/10$, so $F_1 = 18/19$. Of Minka's 10
-# words, six match: *the* (twice), *cat*, *not*, *on*, *table*. The missing *not* costs Felix one word in ten.
+# words, six match: *the* (twice), *cat*, *not*, *on* and *table*. The missing *not* costs Felix one word in ten.
 
 
 # %% tags=["demo"]
@@ -1585,8 +1585,8 @@ check("evaluation.pairwise_accuracy", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Sixteen translations make 120 pairs. *Predict first:* on what share of the pairs does BLEU choose as Ada and Bo do, on
-# average?
+# Sixteen translations make 120 pairs. *Predict first:* on what share of the pairs does BLEU make the same choice as
+# Ada's and Bo's average grades?
 
 # %%
 bleu_chooses_as_people = None  # in percent
@@ -1918,9 +1918,10 @@ def who_has_read_the_test():
 
 
 # %% [markdown]
-# The check finds all of the leaked half, whatever $n$ is. The other half shows what is normal: with $n = 2$, most of it
-# is in any training data; with $n = 5$, hardly any of it is. So compare with a test that you know is clean, and report
-# your $n$. One replaced word hides most of a short caption; a translated or paraphrased test goes undetected.
+# The check finds every leaked caption, whatever $n$ is. The other half of the test shows what is normal: with $n = 2$,
+# most of it is in any training data; with $n = 5$, hardly any of it is. So compare with a test that you know is clean,
+# and report your $n$. One replaced word hides most of a short caption; a translated or paraphrased test goes
+# undetected.
 #
 # ### 7.6 What to do
 #
@@ -1954,11 +1955,12 @@ def who_has_read_the_test():
 # *yesterday evening the cat was not dancing on the table* loses most of them and is right.
 #
 # (b) The question is which of two systems is better, so I ask for comparisons: source (or reference), translation A,
-# translation B, "which expresses the source better: A, B, no difference?". I draw at least a hundred sentences at random
-# from the test set, and let chance decide which system is A, so that the raters don't know whose translation is whose. At
-# least three people who read both languages, and who aren't the authors, answer all of the questions. I report how often
-# each system is preferred, with its uncertainty, and the raters' agreement, for instance Cohen's kappa for each pair. If
-# that is near 0, the question was unclear; I rewrite it and ask again before I believe any result.
+# translation B, "which expresses the source better: A, B, no difference?". I draw at least a hundred sentences at
+# random from the test set, and let chance decide which system is A, so that the raters don't know whose translation is
+# whose. At least three people who read both languages, and who aren't the authors, answer all of the questions. I
+# report how often each system is preferred, with its uncertainty, and the raters' agreement, for instance Cohen's kappa
+# for each pair of raters. If that is near 0, the question was unclear; I rewrite it and ask again before I believe any
+# result.
 #
 # *(One point: a property of BLEU with an example that fits it. One point: kind of question, random and blind order,
 # suitable raters, more than one. One point: agreement between raters is measured, against chance, and something follows

@@ -115,7 +115,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "outline",
-            "Row 0 counts up from 0, one for each word of the reference.\n"
+            "Row 0 counts up from 0, by one for each word of the reference.\n"
             "Every other row begins with its index.\n"
             "A cell is the smallest of three: the one above plus 1, the one to the left plus 1, and the one "
             "diagonally above to the left, plus 1 if the words differ.\n"
