@@ -106,7 +106,7 @@ print(torch.tensor([3, 1]).dtype, torch.tensor([3.0, 1.0]).dtype, (torch.tensor(
 # Take the last word of each sentence. Run the check before you write anything, then with a deliberate mistake in your
 # code, then with the right answer.
 #
-# Shapes: `x` is `[sentences, words, d_model]`, the result is `[sentences, d_model]`.
+# Shapes: `x` is `[sentences, words, d_model]`, and the result is `[sentences, d_model]`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "primer-last_words-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -159,7 +159,7 @@ print("kept:     ", scores.sum(dim=1, keepdim=True).tolist())
 # Return the length of each cat's path: add up the lengths of its steps from beat to beat. A step of 3 across and 4 up
 # has length √(3² + 4²) = 5. There are at least two beats.
 #
-# Shapes: `positions` is `[cats, beats, 2]`, the result is `[cats]`.
+# Shapes: `positions` is `[cats, beats, 2]`, and the result is `[cats]`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "primer-distance_danced-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -266,7 +266,7 @@ print(torch.tensor([2, 0, 2]).unsqueeze(-1) == torch.arange(4))
 # often each word of the vocabulary occurs in a sentence. Make a bag of words for every sentence. (Summing booleans
 # counts the True ones.)
 #
-# Shapes: `ids` is an integer tensor `[sentences, words]`, `vocab_size` is an int, the result is an integer tensor
+# Shapes: `ids` is an integer tensor `[sentences, words]`, `vocab_size` is an int, and the result is an integer tensor
 # `[sentences, vocab_size]`.
 
 
@@ -361,10 +361,10 @@ print("after a second backward():", weights.grad)
 # ### Exercise 4 · Which way is up
 # `primer.loss_gradient` · 2 points · about 7 minutes
 #
-# Return the gradient of the loss at `w`; the loss is the mean of (x @ w - y)² over all examples. Let torch compute it,
-# or work out the formula. Don't change the caller's `w`: work on a copy, `w.clone()`.
+# Return the gradient of the loss at `w`; the loss is the mean of (x @ w - y)² over all examples. Let torch compute the
+# gradient, or work out the formula. Don't change the caller's `w`: work on a copy, `w.clone()`.
 #
-# Shapes: `w` is `[features]`, `x` is `[examples, features]`, `y` is `[examples]`, the result is `[features]`.
+# Shapes: `w` is `[features]`, `x` is `[examples, features]`, `y` is `[examples]`, and the result is `[features]`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "primer-loss_gradient-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -551,7 +551,7 @@ print("if 1 is right:", F.cross_entropy(logits, torch.tensor([1])))
 # Write `forward`: the bags go through `hidden`, then through a ReLU, then through `output`. Keep the names in the
 # constructor, because the check loads weights into these layers. It also compares the gradients of all weights.
 #
-# Shapes: `bags` is `[sentences, vocab_size]`, the result is `[sentences, classes]`.
+# Shapes: `bags` is `[sentences, vocab_size]`, and the result is `[sentences, classes]`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "primer-critic-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -840,7 +840,8 @@ def two_hundred_evenings():
 # - **ReLU**: keeps positive numbers and turns the rest into 0.
 # - **Logits**: a model's numbers for the classes; the model answers with the class whose logit is largest.
 # - **Cross-entropy**: the loss of a classifier; it is small when the correct class has a high probability.
-# - **Optimizer**: takes the steps; SGD does plain gradient descent, and Adam adapts the step size for each weight.
+# - **Optimizer**: takes the training steps; SGD does plain gradient descent, and Adam adapts the step size for each
+#   weight.
 # - **Training and test**: the examples that a model learns from, and the examples kept out of training to judge it by.
 # - **Validation**: a third set, to make choices with.
 # - **Overfitting**: learning what is true only of the training examples.

@@ -217,7 +217,7 @@ def the_table_and_a_sentence():
 # Return the cosine between one word and every word of the table, including itself. Don't use torch's
 # `cosine_similarity`.
 #
-# Shapes: `table` is `[vocab_size, d_model]`, `i` is an int, the result is `[vocab_size]`. No row is all zeros.
+# Shapes: `table` is `[vocab_size, d_model]`, `i` is an int, and the result is `[vocab_size]`. No row is all zeros.
 
 
 # %% nbgrader={"grade": false, "grade_id": "words_in_a_bag-cosine-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -551,7 +551,7 @@ print([round(number, 4) for number in attempt.tolist()], "found it!" if found el
 # Return the mean of each sentence's words. Leave out the padding, wherever it is. A sentence without words gets zeros,
 # and its gradient must be 0, not `nan`: don't divide by 0 (`clamp(min=1)` helps).
 #
-# Shapes: `x` is `[batch, words, d_model]`, `mask` is boolean `[batch, words]`, the result is `[batch, d_model]`.
+# Shapes: `x` is `[batch, words, d_model]`, `mask` is boolean `[batch, words]`, and the result is `[batch, d_model]`.
 
 # %% [markdown] tags=["fine-print"]
 # The check also compares the gradient of `x`. Don't change `x` itself.
@@ -810,8 +810,8 @@ check("words_in_a_bag.train_bag", hidden=True)
 #
 # From the logits, compute the share of correct answers. The model's answer is the class with the largest logit.
 #
-# Shapes: `logits` is `[examples, classes]`, `labels` is an integer tensor `[examples]`, the result is a tensor of shape `[]`,
-# from 0 to 1.
+# Shapes: `logits` is `[examples, classes]`, `labels` is an integer tensor `[examples]`, and the result is a tensor of
+# shape `[]`, from 0 to 1.
 
 # %% [markdown] tags=["fine-print"]
 # There is at least one example, and no row has a tie for the largest logit. The result is float32, whatever the dtype
@@ -856,8 +856,8 @@ check("words_in_a_bag.accuracy", hidden=True)
 #
 # Return the test accuracy of always predicting the most frequent training label.
 #
-# Shapes: `training_labels` and `test_labels` are integer tensors `[training]` and `[test]`, the result is a tensor of
-# shape `[]`.
+# Shapes: `training_labels` and `test_labels` are integer tensors `[training]` and `[test]`, and the result is a tensor
+# of shape `[]`.
 
 # %% [markdown] tags=["fine-print"]
 # There are no ties in the training labels. Labels start at 0, and some may occur in one set only, or in neither. The
@@ -1154,8 +1154,8 @@ def which_way_words_pull():
 
 
 # %% [markdown]
-# To find these words, the bag had only the labels of whole sentences. For many tasks a bag is all you need, so try one
-# before you try a transformer.
+# The bag found these words from nothing but the labels of whole sentences. For many tasks a bag is all you need, so try
+# one before you try a transformer.
 #
 # How large is the bag? Nearly all of its parameters are in the table. The table in section 3 has 30,522 rows; with
 # embeddings of length 128 and two classes, how many parameters are *not* in the table? Guess, then count: one weight
@@ -1177,9 +1177,9 @@ show.prediction("not in the table", outside_the_table, weights + biases)
 # ### Exercise 9 · In your own words
 # `words_in_a_bag.told_apart` · 2 points, read by a person · about 10 minutes
 #
-# Find a pair of sentences of your own, in any language but not from this lesson, that a bag of embeddings can't tell
-# apart although they mean different things. Say why the bag can't. Then name one task where this confusion would do
-# harm and one where it wouldn't. Write three to six sentences.
+# Find a pair of sentences that a bag of embeddings can't tell apart although they mean different things. Use any
+# language, but don't take the sentences from this lesson. Say why the bag can't. Then name one task where this
+# confusion would do harm and one where it wouldn't. Write three to six sentences.
 #
 # Learning on your own? Once you have written your answer,
 # `solution("words_in_a_bag.told_apart")` in a new cell shows one good answer and what earns points.

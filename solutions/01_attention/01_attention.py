@@ -15,7 +15,7 @@
 # # Lesson 01 · Attention
 #
 # *The cat danced.* In German: *die Katze tanzte*. Suppose you have written *die Katze* and need the next word. Where in
-# the English sentence do you look? At *danced*, of course: your eyes jump past *the* and *cat*, to the word that you
+# the English sentence do you look? At *danced*, of course: your eyes jump past *the* and *cat* to the word that you
 # need.
 #
 # **Attention** is that jump of the eyes, written as arithmetic that a computer can learn. The transformer is built on
@@ -144,7 +144,7 @@ show.bars(
 # Implement the recipe above for any sentence and any word: the dot products of the word with all words, the softmax,
 # the weighted average. You may use `torch.softmax` here; in exercise 4 you build your own.
 #
-# Shapes: `embeddings` is `[words, d_model]`, `position` counts from 0, the result is `[d_model]`.
+# Shapes: `embeddings` is `[words, d_model]`, `position` counts from 0, and the result is `[d_model]`.
 
 # %% [markdown] tags=["fine-print"]
 # The check also compares the gradient of `embeddings`. The dot products stay small here, so a plain `exp` is good
@@ -345,8 +345,8 @@ show.bars(
 
 # %% [markdown] tags=["slides"]
 # The recipe and the example come from S1. Its slide gives *Le* the weights $(0.3, 0.15, 0.07, \dots, 0.07)$, which sum
-# to 0.80; ours give the missing 0.20 to *The*, where *Le* should be looking. Two more slips: the sum there runs to
-# $N+1$ over the $N+1$ vectors $h_0, \dots, h_N$, whose last index is $N$. And a later slide takes *French* words as the
+# to 0.80; ours give the missing 0.20 to *The*, where *Le* should be looking. Two more slips: the sum there runs up to
+# $N+1$ over the $N+1$ vectors $h_0, \dots, h_N$, whose last index is $N$. And a later slide uses *French* words as the
 # values of this translation. Attention averages vectors of the words that it looks **at**, so keys and values both come
 # from the English source. (Both sentences happen to have seven tokens, so the shapes don't give the mistake away.)
 
@@ -446,8 +446,8 @@ for i, query in enumerate(queries):
 # The loop above computes one pair at a time. Write the matrix product, for any number of leading dimensions: a batch of
 # sentences is `[batch, words, d_head]`, and soon there will be heads too.
 #
-# Shapes: `q` is `[..., queries, d_head]`, `k` is `[..., keys, d_head]`, the result is `[..., queries, keys]`. The leading
-# dimensions `...` are the same in both.
+# Shapes: `q` is `[..., queries, d_head]`, `k` is `[..., keys, d_head]`, and the result is `[..., queries, keys]`. The
+# leading dimensions `...` are the same in both.
 
 # %% [markdown] tags=["fine-print"]
 # The check also compares gradients, here and in exercises 3, 4 and 5, because your answer becomes part of a model that
@@ -497,7 +497,7 @@ check("attention.scores", hidden=True)
 # Divide the scores by $\sqrt{d_\text{head}}$. You can't tell $d_\text{head}$ from the scores alone (look at their
 # shape), so it is an argument.
 #
-# Shapes: `scores` is `[..., queries, keys]`, `d_head` is an int, the result has the shape of `scores`.
+# Shapes: `scores` is `[..., queries, keys]`, `d_head` is an int, and the result has the shape of `scores`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "attention-scale-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -559,7 +559,7 @@ print("inf / inf =", (torch.tensor(89.0).exp() / torch.tensor(89.0).exp()).item(
 # Write the softmax over the keys, without `torch.softmax` and its relatives. For the third point, it must work for
 # scores so large that a plain `exp` overflows, and for rows whose scores are far apart.
 #
-# Shapes: `scaled` is `[..., queries, keys]`, the result has the same shape, and every row sums to 1.
+# Shapes: `scaled` is `[..., queries, keys]`. The result has the same shape, and every row of it sums to 1.
 
 # %% [markdown] tags=["fine-print"]
 # `log_softmax`, `nn.Softmax` and the like are not allowed; `torch.logsumexp` is. All scores are finite.
@@ -648,11 +648,11 @@ show.attention_stepper()
 # ### Exercise 5 · Scaled dot-product attention
 # `attention.scaled_dot_product` · 4 points · about 15 minutes
 #
-# Write the equation in a few lines with `torch.softmax` rather than your functions from above, so that a mistake in
-# those costs you nothing here. Don't use torch's built-in attention.
+# Write the equation in a few lines with `torch.softmax` rather than with the functions that you wrote above, so that a
+# mistake in those costs you nothing here. Don't use torch's built-in attention.
 #
-# Shapes: `q` is `[..., queries, d_head]`, `k` is `[..., keys, d_head]`, `v` is `[..., keys, d_value]`, the result is
-# `[..., queries, d_value]`.
+# Shapes: `q` is `[..., queries, d_head]`, `k` is `[..., keys, d_head]`, `v` is `[..., keys, d_value]`, and the result
+# is `[..., queries, d_value]`.
 
 # %% [markdown] tags=["fine-print"]
 # The check compares the gradients of `q`, `k` and `v`, so don't `detach` anything. Scores are moderate here; exercise 4
@@ -808,7 +808,7 @@ print("softmax(scores / 2), S1's formula\n", torch.softmax(slide_scores / 2, dim
 # with the first, the second with the second) and return the unbiased sample variance of those numbers, which divides by
 # $\text{samples} - 1$.
 #
-# Shapes: `q` and `k` are `[samples, d_head]`, the result is a single number, a tensor of shape `[]`.
+# Shapes: `q` and `k` are `[samples, d_head]`, and the result is a single number, a tensor of shape `[]`.
 
 # %% [markdown] tags=["slides"]
 # S2 says "0-1 random variables", meaning mean 0 and variance 1, not coin flips. S1 divides by $d_k$.
@@ -888,7 +888,7 @@ def variance_against_dimension():
 # Compute the matrix $J$ from the formula, for any number of leading dimensions. You may use `torch.softmax`, but not
 # torch's own Jacobian functions.
 #
-# Shapes: `scores` is `[..., keys]`, the result is `[..., keys, keys]`.
+# Shapes: `scores` is `[..., keys]`, and the result is `[..., keys, keys]`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "attention-softmax_jacobian-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1246,8 +1246,8 @@ def which_divisor_learns():
 #   Self-attention has no such chain: row 7 of `out` doesn't need row 6. The same matrix products compute all rows in
 #   one step.
 # - **Distance.** For word 1 to influence word 50 in an RNN, the signal must pass through 49 updates of the hidden
-#   state, and it gets a little weaker in each. In self-attention, every word looks at every other directly: the path
-#   has length 1.
+#   state, and it gets a little weaker in each. In self-attention, every word looks at every other word directly, so the
+#   path has length 1.
 #
 # | | sequential steps | longest path between two words | work |
 # |---|---|---|---|
@@ -1333,11 +1333,11 @@ def the_way_back():
 
 
 # %% [markdown]
-# The left-hand plot shows the table's *n* and *1* on a real graph: every extra word makes the path through an RNN
-# longer, but not the path through attention. The right-hand plot shows the consequence. With torch's default
+# The left-hand plot shows the table's *n* and *1* on a real computation graph: every extra word makes the path through
+# an RNN longer, but not the path through attention. The right-hand plot shows the consequence. With torch's default
 # initialization, almost none of an RNN's gradient is left after a dozen words. With an orthogonal matrix, which
-# preserves lengths, the gradient shrinks more slowly, but every step still loses some. In attention, all words before
-# the last get about the same gradient, however far away they are. (The last word gets more, since it is also the
+# preserves lengths, the gradient shrinks more slowly, but every step still loses some of it. In attention, all words
+# before the last get about the same gradient, however far away they are. (The last word gets more, since it is also the
 # query.)
 #
 # Fewer steps need not mean less time: attention compares all $n^2$ pairs. On a device that does thousands of
@@ -1440,7 +1440,7 @@ def steps_and_time():
 #
 # You have written attention, forward and backward, and seen why each step is there: scores, scaling, softmax, average.
 #
-# Two things should worry you. In self-attention, *every* word attends to *every* other, even to later ones. A model
-# that must predict the next word could simply look at that word. The cat in lesson 02 sits on the page and covers it:
-# **masking**. And the recurrent network knew which word came first, since it read the words in order. Does attention
-# know, too? That is a question for lesson 03.
+# Two things should worry you. In self-attention, *every* word attends to *every* other word, even to later ones. A
+# model that must predict the next word could simply look at that word. The cat in lesson 02 sits on the page and covers
+# it: **masking**. And the recurrent network knew which word came first, since it read the words in order. Does
+# attention know, too? That is a question for lesson 03.

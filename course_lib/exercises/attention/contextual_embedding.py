@@ -95,8 +95,8 @@ EXERCISE = Exercise(
                 lambda embeddings, position: embeddings.mean(dim=0),
             ),
             all_weights_1=(
-                "Your answer is the plain sum of all words. Every weight is 1, as after a softmax over a dimension of "
-                "size 1. Take the softmax over the words.",
+                "Your answer is the plain sum of all words. Every weight is 1, which is what a softmax over a "
+                "dimension of size 1 gives. Take the softmax over the words.",
                 lambda embeddings, position: embeddings.sum(dim=0),
             ),
             no_softmax=(
@@ -105,8 +105,8 @@ EXERCISE = Exercise(
                 (_WEIGHTS, "scores"),
             ),
             divided_by_their_sum=(
-                "Your answer divides the dot products by their sum, but some can be negative. Apply exp to each dot "
-                "product first: that makes it a softmax.",
+                "Your answer divides the dot products by their sum, but some dot products can be negative. Apply exp "
+                "to each dot product first: that makes it a softmax.",
                 (_WEIGHTS, "scores / scores.sum()"),
             ),
             divided_by_number_of_words=(

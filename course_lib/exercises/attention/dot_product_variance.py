@@ -124,8 +124,8 @@ EXERCISE = Exercise(
             _variance,
             paired=False,
             mean_not_subtracted_unbiased=(
-                "Your answer squares the dot products without subtracting their mean. Subtract the mean: in a sample, "
-                "it is almost never exactly 0.",
+                "Your answer squares the dot products without subtracting their mean. Subtract the mean, which is "
+                "almost never exactly 0 in a sample.",
                 ("dots - dots.mean()", "dots"),
             ),
             not_divided=(
@@ -138,8 +138,8 @@ EXERCISE = Exercise(
                 lambda q, k: (q * k).var(dim=0),
             ),
             sum_of_variances=(
-                "Your answer sums the variances of the components, as if they were uncorrelated. In a sample they "
-                "never quite are: take the variance of the dot products.",
+                "Your answer sums the variances of the components, as if they were uncorrelated. In a sample, "
+                "components are never quite uncorrelated: take the variance of the dot products.",
                 lambda q, k: (q * k).var(dim=0).sum(),
             ),
             theory_instead_of_measurement=(

@@ -116,8 +116,8 @@ EXERCISE = Exercise(
                 (_LARGEST, "scaled.max()"),
             ),
             nan_to_zero=(
-                "Your answer replaces NaN with 0 afterward, so a row of large scores has no weights. Prevent the NaN: "
-                "subtract each row's largest score before exp.",
+                "Your answer replaces NaN with 0 afterward, so a row of large scores ends up with no weights. Prevent "
+                "the NaN: subtract each row's largest score before exp.",
                 ("scaled - largest", "scaled"),
                 ("return exps / total", "return torch.nan_to_num(exps / total)"),
             ),

@@ -62,7 +62,7 @@ EXERCISE = Exercise(
         Misconception(
             "last_sentence",
             "Your answer is the whole last sentence: a single index applies to the first dimension. Keep the first "
-            "dimension with `:`, and put -1 in the second.",
+            "dimension with `:`, and put -1 in the second dimension.",
             lambda x: x[-1],
         ),
         Misconception(

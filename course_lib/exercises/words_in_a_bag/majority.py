@@ -127,7 +127,7 @@ EXERCISE = Exercise(
         ),
         place_among_the_labels=(
             "Your answer uses an index into the list of distinct labels, not the label itself. The two differ when a "
-            "label is missing: torch.unique also returns the labels, so take the one at that index.",
+            "label is missing: torch.unique also returns the labels, so take the label at that index.",
             ("torch.bincount(training_labels).argmax()", "training_labels.unique(return_counts=True)[1].argmax()"),
         ),
         count_for_the_label=(
