@@ -381,7 +381,7 @@ def binary_counting(length, bits, device=None):
 
     length: int, how many positions
     bits: int, how many digits
-    device: where they are made
+    device: where to create the tensors
     returns: float32 [length, bits], zeros and ones
     """
     ### BEGIN SOLUTION
@@ -459,7 +459,7 @@ def sinusoidal_encoding(length, d_model, device=None):
 
     length: int, how many positions
     d_model: int, even
-    device: where they are made
+    device: where to create the tensors
     returns: float32 [length, d_model]
     """
     ### BEGIN SOLUTION
@@ -647,11 +647,11 @@ def who_chased_whom():
 
 # %% nbgrader={"grade": false, "grade_id": "positions-shift_matrix-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def shift_matrix(shift, d_model, device=None):
-    """The matrix that takes the encoding of every position to that of the position `shift` tokens later.
+    """The matrix that turns the encoding of each position into the encoding `shift` tokens later.
 
     shift: int, negative for tokens before
     d_model: int, even
-    device: where it is made
+    device: where to create the matrix
     returns: float32 [d_model, d_model]
     """
     ### BEGIN SOLUTION

@@ -80,9 +80,9 @@ EXERCISE = Exercise(
     id="masking.masked_self_attention",
     title="Masked self-attention",
     statement=(
-        "masked_self_attention(x [..., tokens, d_model], mask bool [..., tokens, tokens] or broadcasts to it) -> [..., "
-        "tokens, d_model]: scaled dot-product attention with q = k = v = x under the mask, for scores in the thousands "
-        "too, with gradients."
+        "masked_self_attention(x [..., tokens, d_model], mask bool [..., tokens, tokens] or broadcasts to it) -> "
+        "[..., tokens, d_model]: scaled dot-product attention with q = k = v = x under the mask, also for scores in "
+        "the thousands, with gradients."
     ),
     minutes=10,
     difficulty=3,

@@ -64,7 +64,7 @@ EXERCISE = Exercise(
     id="positions.shift_matrix",
     title="The shift matrix",
     statement=(
-        "shift_matrix(shift, d_model, device=None) -> float32 [d_model, d_model], on that device: the M with "
+        "shift_matrix(shift, d_model, device=None) -> float32 [d_model, d_model], on that device: the matrix M with "
         "encoding[pos + shift] = M encoding[pos] for every position pos of the sinusoidal encoding; shift may be "
         "negative."
     ),
