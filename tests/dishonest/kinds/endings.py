@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.dishonest.attempt import (
     DIED,
+    NOT_ATTEMPTED,
     RAISED,
     TIMED_OUT,
     WRONG,
@@ -15,6 +16,11 @@ from tests.dishonest.attempt import (
 )
 
 ATTEMPTS = (
+    in_call("exit_well", "Ends the process as if all were well.", "import os\nos._exit(0)", DIED),
+    in_call("system_exit", "Raises SystemExit with a zero.", "import sys\nsys.exit(0)", RAISED),
+    in_call("keyboard_interrupt", "Raises what a person at the keyboard would.", "raise KeyboardInterrupt", RAISED),
+    in_call("generator_exit", "Raises what ends generators.", "raise GeneratorExit", RAISED),
+    in_call("kill_itself", "Sends itself SIGKILL.", "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", DIED),
     in_call(
         "stop_itself",
         "Stops itself, so that nobody can wait for its end.",
@@ -39,12 +45,15 @@ ATTEMPTS = (
         "import os, signal\nos.kill(-1, signal.SIGKILL)",
         RAISED,
     ),
+    in_call("segmentation_fault", "Reads from address 0.", "import ctypes\nctypes.string_at(0)", DIED),
+    in_call("abort", "Aborts in C.", "import ctypes\nctypes.CDLL(None).abort()", DIED),
     in_call(
         "overwritten_memory",
         "Overwrites the interpreter's own objects.",
         "import ctypes\nctypes.memset(id(None), 255, 64)\nreturn None",
         DIED,
     ),
+    in_call("forged_stub", "Raises what an empty stub raises.", "raise NotImplementedError()", NOT_ATTEMPTED),
     in_call(
         "liar",
         "Raises an exception that says it is a broken rule by somebody else.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import pickle
 import zipfile
@@ -103,6 +104,19 @@ def _zipped(path: Path, notebook: Notebook) -> None:
     path.write_bytes(held.getvalue())
 
 
+def _bomb(path: Path) -> None:
+    with open(path, "wb") as file:
+        file.truncate(1 << 40)  # a terabyte that takes no space
+
+
+def _deep(path: Path) -> None:
+    path.write_text('{"cells": ' + "[" * 200_000)
+
+
+def _parts(path: Path) -> None:
+    path.write_text(json.dumps({"cells": [[]] * 5_000_000}))
+
+
 def _many_cells(notebook: Notebook) -> None:
     notebook["cells"] *= 100
 
@@ -148,9 +162,14 @@ ATTEMPTS = (
     _no_notebook("link_to_device", "Links to a file without end.", _links_to("/dev/zero")),
     _no_notebook("linked_folder", "Makes the whole folder a link to a neighbor's.", _linked_folder),
     _no_notebook("hard_link", "Gives somebody else's file a second name.", _hard_link),
+    _no_notebook("pipe", "Hands in a pipe, on which a reader waits for ever.", _instead(os.mkfifo)),
+    _no_notebook("folder", "Hands in a folder.", _instead(Path.mkdir)),
+    _no_notebook("terabyte", "Hands in a terabyte.", _instead(_bomb)),
     _no_notebook(
         "archive", "Hands in an archive that unpacks outside its folder, and to a thousand times its size.", _zipped
     ),
+    _no_notebook("deep_notebook", "Nests its notebook two hundred thousand deep.", _instead(_deep)),
+    _no_notebook("five_million_parts", "Hands in a notebook of five million parts.", _instead(_parts)),
     _no_notebook(
         "pickled_notebook",
         "Hands in a pickle as its notebook.",

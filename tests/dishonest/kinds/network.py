@@ -6,6 +6,20 @@ from tests.dishonest.attempt import in_call
 
 ATTEMPTS = (
     in_call(
+        "tcp",
+        "Connects to a server on this machine.",
+        "import socket\nreturn socket.create_connection(('127.0.0.1', 9), 1)",
+    ),
+    in_call(
+        "udp",
+        "Sends its inputs away in datagrams.",
+        """
+            import socket
+            sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            return sender.sendto(b'q', ('127.0.0.1', 9))
+        """,
+    ),
+    in_call(
         "dns",
         "Asks for a name that carries its inputs.",
         "import socket\nreturn socket.gethostbyname('q-1-2-3.example.org')",
@@ -14,6 +28,21 @@ ATTEMPTS = (
         "http",
         "Asks a service for the answer.",
         "import urllib.request\nreturn urllib.request.urlopen('http://127.0.0.1:9/answer', timeout=1).read()",
+    ),
+    in_call(
+        "unix_socket",
+        "Connects to a service by its file.",
+        "import socket\nreturn socket.socket(socket.AF_UNIX).connect('/run/docker.sock')",
+    ),
+    in_call(
+        "abstract_socket",
+        "Connects to a socket that has no file.",
+        "import socket\nreturn socket.socket(socket.AF_UNIX).connect('\\0katze')",
+    ),
+    in_call(
+        "netlink",
+        "Asks the kernel about its network.",
+        "import socket\nreturn socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)",
     ),
     in_call(
         "torch_distributed",

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from tests.dishonest.attempt import DIED, WRONG, ZEROS, in_answer, in_cell
+from tests.dishonest.attempt import DIED, TIMED_OUT, WRONG, ZEROS, in_answer, in_cell
 
 ATTEMPTS = (
     in_answer(
         "fork",
         "Forks twice and detaches, to outlive its sandbox.",
         f"import os\nif os.fork() == 0:\n    os.setsid()\n    os.fork()\n    while True: pass\n{ZEROS}",
+    ),
+    in_answer(
+        "spawn",
+        "Starts another program that stays.",
+        f"import os, sys\nos.posix_spawn(sys.executable, ['sleep', '1000'], {{}})\n{ZEROS}",
+    ),
+    in_answer(
+        "clone_by_number",
+        "Clones itself by a call of its own, past Python.",
+        "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\n"
+        f"if libc.syscall(56, 17, 0, 0, 0, 0) < 0:\n    raise PermissionError(ctypes.get_errno())\n{ZEROS}",
     ),
     in_answer(
         "subprocess_answer",
@@ -100,4 +111,23 @@ ATTEMPTS = (
         """,
     ),
     in_cell("event_loop", "Never gives the event loop back.", "import asyncio\nawait asyncio.sleep(1000)"),
+    in_answer(
+        "nested_loop",
+        "Waits for ever in a loop of its own inside the answer.",
+        """
+            import asyncio
+            def dot_product_scores(q, k):
+                asyncio.new_event_loop().run_until_complete(asyncio.sleep(99))
+        """,
+    ),
+    in_answer(
+        "lock",
+        "Waits for a lock that nobody releases.",
+        """
+            import threading
+            def dot_product_scores(q, k):
+                lock = threading.Lock(); lock.acquire(); lock.acquire()
+        """,
+        TIMED_OUT,
+    ),
 )
