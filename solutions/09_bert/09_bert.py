@@ -1631,9 +1631,9 @@ def she_he_or_it():
 
 # %% [markdown]
 # For animals, the encoder predicts *it*. For people, the probabilities of *he* and *she* don't depend on whether the
-# noun is a man or a woman; *he* is slightly ahead, so the encoder is right only about men. Ten minutes of pre-training
-# taught it to tell people from animals, but not women from men. Fine-tuning teaches the *task*, and pre-training
-# teaches the *world*. When a fine-tuned model fails, check whether its encoder ever knew the answer.
+# noun means a man or a woman; *he* is slightly ahead, so the encoder is right only about men. Ten minutes of
+# pre-training taught it to tell people from animals, but not women from men. Fine-tuning teaches the *task*, and
+# pre-training teaches the *world*. When a fine-tuned model fails, check whether its encoder ever knew the answer.
 #
 # ### 5.5 A label for every word
 #

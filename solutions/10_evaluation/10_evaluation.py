@@ -1575,8 +1575,8 @@ def pairwise_accuracy(metric, people, tolerance):
 
 # %% [markdown] tags=["reason"]
 # Each choice has three outcomes, so turn both choices into 1, 0 or -1, and compare. The tolerance is only for the
-# metric: people can say that they see no difference. Leaving out ties would hide that a metric can't tell when two
-# translations are equally good.
+# metric: people can say that they see no difference. If you left out ties, you wouldn't notice that a metric can't tell
+# when two translations are equally good.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-pairwise_accuracy-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.pairwise_accuracy")

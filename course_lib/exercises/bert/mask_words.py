@@ -137,8 +137,8 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         *alike(
-            "Your answer treats a [MASK] that is already in the text differently. It is a token like any other: only "
-            "chance and `special` decide which tokens are chosen and labeled.",
+            "Your answer makes an exception for a [MASK] that is already in the text. It is a token like any other: "
+            "only chance and `special` decide which tokens are chosen and labeled.",
             mask_never_chosen=_slip((_CHOSEN, f"{_CHOSEN} & (ids != mask_id)"), paired=False),
             every_mask_asked_for=_slip(
                 (_LABELS, "torch.where(chosen | (corrupted == mask_id), ids, -100)"), paired=False

@@ -108,7 +108,7 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "Write a run as a tuple of n words, because a set can't contain lists. Runs overlap, so you may mark a "
-            "word several times, but it counts only once: mark positions, and count them at the end.",
+            "word several times, but it must count only once: mark positions, and count them at the end.",
             answers=("counted_again", "share_of_runs", "one_word_of_a_run"),
         ),
         Hint(

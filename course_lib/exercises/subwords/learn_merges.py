@@ -189,7 +189,8 @@ EXERCISE = Exercise(
             one_id_for_all_joined_pieces=_slip(("len(ids)", "len(ids) - len(learned) + 1")),
         ),
         *alike(
-            "Your answer is wrong for pairs whose token already has an id. List them too, and keep the token's id.",
+            "Your answer is wrong for pairs whose merged token already has an id. List such a pair, too, and keep the "
+            "token's id.",
             known_piece_gets_a_new_id=_slip(("ids.get(token, len(ids))", "len(ids)"), paired=False),
             known_piece_not_listed=_slip(
                 ("learned.append(pair)", "learned += [pair] if ''.join(pair) not in ids else []"), paired=False
