@@ -1,4 +1,4 @@
-"""Rotary positions: by complex numbers, by distance, and longer than they were trained for as `transformers` has it."""
+"""Rotary positions: by complex numbers, in half precision, and yarn as `transformers` has it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 from course_lib.configurations import RotaryConfig
 from course_lib.modern.rotary import (
     RotaryPositions,
-    interpolated,
-    llama3_frequencies,
     rotary_frequencies,
     rotate,
     yarn_frequencies,
@@ -57,18 +55,6 @@ def test_training_after_reading_without_gradients() -> None:
     assert x.grad is not None
 
 
-def test_rotate_takes_any_leading_dimensions() -> None:
-    x, cosine, sine = torch.randn(4, 2, 6), torch.rand(2, 3), torch.rand(2, 3)
-    expected = torch.stack(
-        [
-            x[..., 0::2] * cosine - x[..., 1::2] * sine,
-            x[..., 0::2] * sine + x[..., 1::2] * cosine,
-        ],
-        dim=-1,
-    )
-    assert_close(rotate(x, cosine, sine), expected.flatten(-2))
-
-
 def test_compiled_it_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     x, cosine, sine = torch.randn(4, 2, 6), torch.rand(2, 3), torch.rand(2, 3)
     expected = rotate(x, cosine, sine)
@@ -81,40 +67,15 @@ def test_half_precision_turns_in_single() -> None:
     assert_close(turned(x, positions), turned(x.float(), positions).bfloat16(), atol=0, rtol=0)
 
 
-class TestLongerTexts:
-    """Beyond the training, beside `transformers`."""
-
-    FREQUENCIES = rotary_frequencies(16, 500.0)
-
-    def published(self, kind: str, **parameters: float) -> tuple[Tensor, float]:
-        config = LlamaConfig(
-            hidden_size=64,
-            num_attention_heads=4,
-            max_position_embeddings=256,
-            rope_parameters={"rope_type": kind, "rope_theta": 500.0, **parameters},
-        )
-        frequencies, scale = ROPE_INIT_FUNCTIONS[kind](config, torch.device("cpu"))
-        return frequencies, scale
-
-    def test_every_pair_more_slowly(self) -> None:
-        assert_close(interpolated(self.FREQUENCIES, 4.0), self.published("linear", factor=4.0)[0])
-
-    def test_by_the_turns_in_training(self) -> None:
-        expected, _ = self.published(
-            "llama3", factor=8.0, original_max_position_embeddings=64, low_freq_factor=1.0, high_freq_factor=4.0
-        )
-        assert_close(llama3_frequencies(self.FREQUENCIES, 8.0, 64), expected)
-
-    @pytest.mark.parametrize(("few", "many"), [(1.0, 32.0), (0.5, 3.0), (2.0, 2.5)])
-    def test_yarn(self, few: float, many: float) -> None:
-        expected, scale = self.published(
-            "yarn", factor=4.0, original_max_position_embeddings=64, beta_slow=few, beta_fast=many
-        )
-        assert_close(yarn_frequencies(self.FREQUENCIES, 4.0, 64, 500.0, few, many), expected)
-        assert yarn_scale(4.0) == pytest.approx(scale)
-
-    @pytest.mark.parametrize("extension", ["linear", "llama3", "yarn"])
-    def test_each_has_its_name(self, extension: str) -> None:
-        x, far = torch.randn(1, 1, 1, 16), torch.tensor([40])
-        how = {"factor": 4.0, "trained_context": 64, "base": 500.0}
-        assert not torch.allclose(turned(x, far, extension=extension, **how), turned(x, far, **how))
+@pytest.mark.parametrize(("few", "many"), [(1.0, 32.0), (0.5, 3.0), (2.0, 2.5)])
+def test_yarn_is_theirs(few: float, many: float) -> None:
+    how = {"factor": 4.0, "original_max_position_embeddings": 64, "beta_slow": few, "beta_fast": many}
+    config = LlamaConfig(
+        hidden_size=64,
+        num_attention_heads=4,
+        max_position_embeddings=256,
+        rope_parameters={"rope_type": "yarn", "rope_theta": 500.0, **how},
+    )
+    expected, scale = ROPE_INIT_FUNCTIONS["yarn"](config, torch.device("cpu"))
+    assert_close(yarn_frequencies(rotary_frequencies(16, 500.0), 4.0, 64, 500.0, few, many), expected)
+    assert yarn_scale(4.0) == pytest.approx(scale)

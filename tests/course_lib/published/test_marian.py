@@ -36,11 +36,6 @@ class TestMarian:
         decoded = new_tokens(ours, source, max_new_tokens=12)
         assert decoded.tolist() == expected[:, 1 : 1 + decoded.shape[1]].tolist()
 
-    def test_shares_one_embedding(self, tmp_path: Path) -> None:
-        marian(tmp_path)
-        ours = Transformer.from_pretrained(tmp_path)
-        assert ours.source_embedding.weight is ours.target_embedding.weight is ours.output.weight
-
     def test_with_other_settings_is_refused(self, tmp_path: Path) -> None:
         marian(tmp_path)
         edit_config(tmp_path, scale_embedding=False)
