@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 import torch
 
 from course_lib import show
@@ -50,8 +49,3 @@ def test_the_still_shows_a_head_and_words_as_text(put_on_the_page) -> None:
         "layer 1, head 1: die → <i>, Katze → cat",
         "layer 1, head 2: die → <i>, Katze → cat",
     ]
-
-
-def test_no_text_is_refused() -> None:
-    with pytest.raises(ValueError, match="at least one text"):
-        show.heads([])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from course_lib import show
 
 
@@ -14,8 +12,3 @@ def test_the_still_counts_characters_with_the_mark_and_words(put_on_the_page) ->
     assert "<tr><th>words</th><td>3</td><td>2</td></tr>" in widget.still
     assert "<b>" not in widget.still
     assert widget.text.splitlines()[3] == "words | 3 | 2"
-
-
-def test_an_empty_text_is_refused() -> None:
-    with pytest.raises(ValueError, match="at least one word"):
-        show.merging("  ")

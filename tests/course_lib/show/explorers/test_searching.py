@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from course_lib import show
 
 BRANCHES = {(): {"eine": 0.25, "die": 0.75}, ("die",): {"<e>": 1.0, "Katze": 0.0}}
@@ -19,8 +17,3 @@ def test_the_still_lists_what_may_follow_as_text(put_on_the_page) -> None:
     assert "<th>&lt;s&gt; die</th><td>&lt;e&gt; 1.00, Katze 0.00</td>" in widget.still
     assert "<b>" not in widget.still
     assert widget.text.splitlines()[2] == "<s> | eine 0.25, die 0.75"
-
-
-def test_a_tree_without_a_root_is_refused() -> None:
-    with pytest.raises(ValueError, match="first word"):
-        show.searching({("die",): {"<e>": 1.0}}, "the cat")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 import torch
 
 from course_lib import show
@@ -26,8 +25,3 @@ def test_the_still_shows_the_mean_of_the_heads_and_words_as_text(put_on_the_page
     assert "&lt;i&gt;" in widget.still
     assert "<i>" not in widget.still
     assert widget.text == "<i> danced  →  tanzte <e>"
-
-
-def test_nothing_to_translate_is_refused() -> None:
-    with pytest.raises(ValueError, match="at least one sentence"):
-        show.translating([])

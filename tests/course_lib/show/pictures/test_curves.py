@@ -29,8 +29,3 @@ def test_a_floor_is_a_line_with_its_number_and_without_validation_there_is_no_le
     assert list(axes.lines[-1].get_ydata()) == [0.848, 0.848]
     assert [text.get_text() for text in axes.texts] == ["lowest possible: 0.85"]
     assert axes.get_legend() is None
-
-
-def test_no_losses_are_no_curve() -> None:
-    with pytest.raises(ValueError, match="no loss to draw"):
-        show.loss_curve([])

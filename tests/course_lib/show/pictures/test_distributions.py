@@ -33,10 +33,3 @@ def test_dots_mark_what_was_drawn(drawn) -> None:
     often = {"flat": torch.tensor([0.4, 0.4, 0.2])}
     (axes,) = drawn(show.distributions, WORDS, {"flat": FLAT}, alt="one", drawn=often).axes
     assert numpy.asarray(axes.lines[0].get_xdata()).tolist() == pytest.approx([0.4, 0.4, 0.2])
-
-
-def test_what_does_not_fit_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"flat: 3 words need values of shape \[3\], not \[2\]"):
-        show.distributions(WORDS, {"flat": FLAT[:2]}, alt="")
-    with pytest.raises(ValueError, match="no distribution is called sharp"):
-        show.distributions(WORDS, {"flat": FLAT}, alt="", drawn={"sharp": SHARP})

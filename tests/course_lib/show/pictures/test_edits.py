@@ -22,10 +22,5 @@ def test_every_count_and_word_is_there_and_the_way_is_framed(drawn) -> None:
     assert middles == [pytest.approx(cell) for cell in WAY]
 
 
-def test_a_table_without_its_borders_is_refused() -> None:
-    with pytest.raises(ValueError, match="no place for"):
-        show.edits(TABLE[1:, 1:], [], ["a", "c"], ["a", "b", "c"], alt="")
-
-
 def test_an_empty_pair_can_be_drawn(drawn) -> None:
     assert drawn(show.edits, torch.zeros(1, 1, dtype=torch.long), [(0, 0)], [], [], alt="nothing").axes

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from course_lib import show
 
 STEPS = [["▁", "a", "n", "a", "n"], ["▁", "an", "an"], ["▁an", "an"]]
@@ -29,13 +27,3 @@ def test_a_joined_piece_stands_above_and_between_its_parts(drawn) -> None:
     numbers = [text.get_text() for text in axes.texts if text.get_text().endswith(".")]
     assert sorted(numbers) == ["1.", "1.", "4."]
     assert len(axes.lines) == 6
-
-
-def test_steps_must_follow_from_each_other() -> None:
-    for merged, numbers, said in (
-        ("ba", [1], "does not follow"),
-        ("a", [1], "lacks the end"),
-        ("ab", [], "2 steps need 1 numbers, not 0"),
-    ):
-        with pytest.raises(ValueError, match=said):
-            show.merge_tree([["a", "b"], [merged]], numbers=numbers, title="", alt="")

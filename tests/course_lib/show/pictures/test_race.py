@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from course_lib import show
 
 LENGTHS = [2, 4, 8, 16]
@@ -17,10 +15,3 @@ def test_both_pictures_have_a_line_for_each_layer(drawn) -> None:
         assert {line.get_label(): list(line.get_ydata()) for line in axes.lines} == numbers
     assert "(cpu)" in right.get_title()
     assert [label.get_text() for label in left.get_xticklabels()] == ["2", "8"]
-
-
-def test_what_does_not_fit_is_refused() -> None:
-    with pytest.raises(ValueError, match="steps are for RNN, self-attention, but times for RNN"):
-        show.race(LENGTHS, STEPS, {"RNN": [1.0] * 4}, machine="cpu", alt="")
-    with pytest.raises(ValueError, match="RNN has 3 numbers for 4 lengths"):
-        show.race(LENGTHS, {"RNN": LENGTHS}, {"RNN": [1.0] * 3}, machine="cpu", alt="")

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
-import pytest
 from matplotlib.patches import FancyBboxPatch
 
 from course_lib import show
@@ -42,16 +39,3 @@ def test_the_memory_ends_at_its_reader(drawn) -> None:
         (line,) = axes.lines
         ends.append(np.asarray(line.get_ydata()).tolist()[-1])
     assert ends[1] > ends[0]
-
-
-@pytest.mark.parametrize("into", [-1, 3])
-def test_a_reader_that_is_not_there(into: int) -> None:
-    with pytest.raises(ValueError, match="the decoder has layers 0 to 2, none with the number"):
-        show.stacks(ENCODER, DECODER, into, alt="")
-
-
-def test_the_first_layer_has_nothing_below_that_an_arrow_could_go_round() -> None:
-    first, *others = DECODER.layers
-    wrong = replace(DECODER, layers=[replace(first, residual=True), *others])
-    with pytest.raises(ValueError, match=f"no layer is below {first.name}, for an arrow to go round"):
-        show.stacks(ENCODER, wrong, into=1, alt="")

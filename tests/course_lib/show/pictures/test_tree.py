@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy
-import pytest
 
 from course_lib import show
 
@@ -36,10 +35,3 @@ def test_ways_are_drawn_side_by_side_and_named(drawn) -> None:
     assert first.get_color() != shared.get_color()
     assert numpy.array_equal(first.get_xdata(), shared.get_xdata())
     assert not numpy.array_equal(first.get_ydata(), shared.get_ydata())
-
-
-def test_a_way_that_leaves_the_tree_is_refused() -> None:
-    with pytest.raises(ValueError, match="greedy: 'die Hund' leaves the tree at 'Hund'"):
-        show.tree(BRANCHES, ways={"greedy": ["die", "Hund"]}, alt="")
-    with pytest.raises(ValueError, match="3 ways, not 4"):
-        show.tree(BRANCHES, ways={str(number): [] for number in range(4)}, alt="")

@@ -38,14 +38,6 @@ def test_the_second_hand_is_that_of_a_later_position(drawn) -> None:
     assert len(drawn(show.clocks, ENCODING, [2], **TOLD).axes[0].lines) == len(first.lines) - 1
 
 
-def test_what_is_no_encoding_is_refused() -> None:
-    for wrong in (torch.zeros(4, 3), torch.zeros(4)):
-        with pytest.raises(ValueError, match="clocks need"):
-            show.clocks(wrong, [0], **TOLD)
-    with pytest.raises(IndexError, match="no position 20 among 20"):
-        show.clocks(ENCODING, [20], **TOLD)
-
-
 def test_the_script_has_every_hand_and_the_still_those_that_were_asked_for(put_on_the_page) -> None:
     widget = put_on_the_page(show.clocks, ENCODING, [0, 3], shift=4, **TOLD)
     assert widget.name == "clocks"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 import torch
 
 from course_lib.show import mask_painter
@@ -14,10 +13,3 @@ def test_the_still_is_causal(put_on_the_page) -> None:
     widget = put_on_the_page(mask_painter, ["<s>", "die"], X, torch.tensor([2.0, 0.0]))
     assert widget.text.splitlines()[2:] == ["<s> | ✓ | · | [1.0, 1.0]", "die | ✓ | ✓ | [-1.0, -2.5]"]
     assert widget.data["x"] == X.tolist()
-
-
-def test_every_word_needs_a_vector() -> None:
-    with pytest.raises(ValueError, match=r"3 words need vectors of shape \[3, d_model\], not \[2, 2\]"):
-        mask_painter(["<s>", "die", "Katze"], X, X[0])
-    with pytest.raises(ValueError, match="2 words need"):
-        mask_painter(["<s>", "die"], X, torch.zeros(3))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 import torch
 
 from course_lib.show import neighbours
@@ -17,10 +16,3 @@ def test_the_script_has_every_vector_and_the_still_shows_it(put_on_the_page) -> 
     assert widget.data["chosen"] == 1
     assert "&lt;b&gt;" in widget.still
     assert "radio | 0.3 | 2.2" in widget.text
-
-
-def test_each_word_needs_two_components() -> None:
-    with pytest.raises(ValueError, match=r"3 words need vectors of shape \[3, 2\], not \[3, 3\]"):
-        neighbours(WORDS, torch.eye(3), 0)
-    with pytest.raises(IndexError, match="no word 3 among 3"):
-        neighbours(WORDS, VECTORS, 3)

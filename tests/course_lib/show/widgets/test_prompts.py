@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from itertools import count
 
-import pytest
-
 from course_lib.show.widgets.prompts import prompts
 
 
@@ -26,8 +24,3 @@ def test_long_lines_end_between_words(put_on_the_page) -> None:
     lines = put_on_the_page(prompts, lambda text: f"{text} {words}", ["the cat"]).text.splitlines()
     assert max(map(len, lines)) <= 84
     assert " ".join(lines).split() == ["the", "cat", "…", *words.split()]
-
-
-def test_without_a_beginning_nothing_goes_on() -> None:
-    with pytest.raises(ValueError, match="give at least one"):
-        prompts(str, [])

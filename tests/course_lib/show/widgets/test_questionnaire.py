@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from bs4 import BeautifulSoup
 
 from course_lib.show import questionnaire
@@ -27,12 +26,6 @@ def test_the_page_escapes_the_questions_and_says_how_to_answer() -> None:
     assert "Is &lt;this&gt; good?<br>Really?" in asked.html()
     for shown in (asked.html(), repr(asked)):
         assert "set grades.answers to a list of 2 numbers (0 = no, 1 = yes)" in shown
-
-
-@pytest.mark.parametrize(("questions", "choices"), [([], CHOICES), (QUESTIONS, ["yes"])])
-def test_nothing_to_ask_or_to_choose_is_refused(questions: list[str], choices: list[str]) -> None:
-    with pytest.raises(ValueError, match="at least one question and two choices"):
-        questionnaire("grades", questions, choices)
 
 
 def test_the_script_has_the_questions_and_the_name() -> None:
