@@ -30,24 +30,11 @@ def _counting_the_start(step: Step, start_id: int, end_id: int, max_new_tokens: 
     return torch.tensor(ids[1:], dtype=torch.int64)
 
 
-def _below(probabilities: Tensor, p: float) -> Tensor:
-    ordered, positions = torch.sort(probabilities, descending=True, dim=-1)
-    kept = torch.where(ordered.cumsum(-1) <= p, ordered, 0.0)
-    kept = kept / kept.sum(-1, keepdim=True)
-    return torch.empty_like(kept).scatter_(-1, positions, kept)
-
-
 def _causal(
     x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor, **how: Any
 ) -> tuple[Tensor, Tensor, Tensor]:
     k, v = torch.cat((keys, x @ W_k), -2), torch.cat((values, x @ W_v), -2)
     return F.scaled_dot_product_attention(x @ W_q, k, v, **how), k, v
-
-
-def test_a_mistake_that_another_part_contradicts_is_told_of_the_first_part_alone() -> None:
-    found = verdict("decoding.nucleus", _below)  # where tokens sum to p exactly it is right, and "below p" is not
-    assert found.misconception is None
-    assert "In the cases of the first part" in found.text()
 
 
 class TestParts:
