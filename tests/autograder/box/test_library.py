@@ -77,6 +77,17 @@ def test_of_what_is_permitted_a_box_holds_what_it_is_for_and_what_that_needs(
 FREE = ("attention", "masking", "ground", "ground.files", "show", "show.lazy", "show.other")
 
 
+def test_exercises_are_never_among_the_modules(tmp_path: Path) -> None:
+    modules = package(tmp_path, {"exercises/__init__.py": "", "exercises/attention.py": "", "attention.py": ""})
+    assert set(modules) == {"course_lib", "course_lib.attention"}
+
+
+def test_relative_imports_count_from_the_package(tmp_path: Path) -> None:
+    path = tmp_path / "c.py"
+    path.write_text("from . import d\nfrom ..e import f\nfrom .g.h import i")
+    assert {"a.b.d", "a.e", "a.e.f", "a.b.g.h"} <= imports_of(path, "a.b.c").at_once
+
+
 @pytest.mark.parametrize(
     ("code", "at_once"),
     [

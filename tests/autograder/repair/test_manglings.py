@@ -94,6 +94,14 @@ def by_jupyterlab(notebook: Notebook) -> None:
             cell["metadata"]["execution"] = {"iopub.execute_input": "2026-11-20T10:00:00.000000Z"}
 
 
+def by_kaggle(notebook: Notebook) -> None:
+    notebook["metadata"] |= {"kaggle": {"accelerator": "gpu", "dataSources": []}, "papermill": {"duration": 1.5}}
+    for cell in notebook["cells"]:
+        cell["metadata"] |= {"_uuid": "d629ff2d2480ee46fbb7e2d37f6b5fab8052498a", "_cell_guid": "x", "trusted": True}
+        cell["metadata"]["papermill"] = {"status": "completed", "exception": False}
+    notebook["cells"].insert(0, code("# This Python 3 environment comes with many helpful libraries\nimport os"))
+
+
 def by_nbstripout(notebook: Notebook) -> None:
     notebook["metadata"] = {}
     for cell in code_cells(notebook):
@@ -173,6 +181,10 @@ def duplicated(notebook: Notebook) -> None:
     notebook["cells"] = [copy.deepcopy(cell) for cell in notebook["cells"] for _ in range(2)]
 
 
+def pasted_twice(notebook: Notebook) -> None:
+    notebook["cells"] += copy.deepcopy(notebook["cells"])
+
+
 def check_in_front(notebook: Notebook) -> None:
     check = graded(notebook, "attention.scale", "check")
     notebook["cells"].remove(check)
@@ -188,10 +200,14 @@ def shuffled(notebook: Notebook) -> None:
     random.Random(3).shuffle(notebook["cells"])
 
 
-def as_text(role: str) -> Mangle:
+def in_reverse(notebook: Notebook) -> None:
+    notebook["cells"].reverse()
+
+
+def retyped(kind: str, role: str) -> Mangle:
     def mangle(notebook: Notebook) -> None:
         cell = graded(notebook, "attention.scale", role)
-        cell["cell_type"] = "markdown"
+        cell["cell_type"] = kind
         for name in ("outputs", "execution_count"):
             cell.pop(name, None)
 
@@ -328,6 +344,7 @@ MANGLED: dict[str, tuple[Mangle, tuple[str, ...]]] = {
     "Colab": (by_colab, ()),
     "VS Code": (by_vs_code, ()),
     "JupyterLab": (by_jupyterlab, ()),
+    "Kaggle": (by_kaggle, ()),
     "nbstripout": (by_nbstripout, (REBUILT,)),
     "jupytext py:percent": (by_jupytext("py:percent"), ()),
     "jupytext py:light": (by_jupytext("py:light"), ()),
@@ -347,11 +364,15 @@ MANGLED: dict[str, tuple[Mangle, tuple[str, ...]]] = {
     ),
     "an answer in its check": (answer_in_its_check, ("changed", "was kept")),
     "every cell twice": (duplicated, ("several copies", "the last one is graded", "An extra copy of the check of")),
+    "pasted twice": (pasted_twice, ("several copies", "the last one is graded", "An extra copy of the check of")),
     "a check in front": (check_in_front, ("The check of attention.scale came before its answer and was moved",)),
     "checks at the end": (checks_at_the_end, ()),
+    "in reverse": (in_reverse, ("The lesson's imports", "came before its answer")),
     "shuffled": (shuffled, ("The lesson's imports", "came before its answer")),
-    "a check as text": (as_text("check"), ("The check of attention.scale had been changed",)),
-    "an answer as text": (as_text("answer"), ("The cell of attention.scale had been given another type",)),
+    "a check as text": (retyped("markdown", "check"), ("The check of attention.scale had been changed",)),
+    "a check as raw": (retyped("raw", "check"), ("The check of attention.scale had been changed",)),
+    "an answer as text": (retyped("markdown", "answer"), ("The cell of attention.scale had been given another type",)),
+    "an answer as raw": (retyped("raw", "answer"), ("The cell of attention.scale had been given another type",)),
     "metadata stripped": (stripped, (REBUILT,)),
     "metadata and markers stripped": (stripped_of_markers_too, (REBUILT, "was found in a cell other than its own")),
     "markers stripped": (stripped_of_markers_alone, ()),

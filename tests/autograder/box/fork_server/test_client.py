@@ -301,6 +301,11 @@ def test_too_much_memory_is_reported_and_survived(quick_box: Box, source: str) -
     assert quick_box.run_cell("x = None\n1").ok
 
 
+def test_too_much_memory_in_a_call(quick_box: Box) -> None:
+    quick_box.run_cell("import torch\ndef answer(x): return torch.zeros(1 << 30)")
+    assert asked(quick_box, "answer", Case("a case", (1,))).failure is Outcome.OUT_OF_MEMORY
+
+
 def test_a_box_that_does_not_listen_does_not_block_the_grader(fork_server: ForkServer) -> None:
     """The child stops reading; the question is larger than any buffer of the connection."""
     with fork_server.open_box(limits=QUICK) as box:
@@ -327,6 +332,15 @@ def test_what_is_said_before_the_question_is_refused(fork_server: ForkServer) ->
 
 
 BUSY = "import time\nend = time.thread_time() + {}\nwhile time.thread_time() < end: pass"
+
+
+def test_the_time_of_a_submission_is_limited_as_a_whole(fork_server: ForkServer) -> None:
+    with fork_server.open_box(seconds=0.5) as box:
+        box.run_cell(BUSY.format(0.3))
+        lost = ended(box, "while True: pass")
+    assert lost.outcome is Outcome.TIMED_OUT
+    assert lost.reason == "the time limit for the whole submission ran out"
+    assert lost.out_of_time
 
 
 @pytest.mark.parametrize("ending", ["while True: pass", "import time; time.sleep(1000)"])
@@ -381,6 +395,13 @@ def test_the_clock_on_the_wall_ends_what_nothing_else_ends(
     assert (lost.outcome, lost.reason) == (Outcome.TIMED_OUT, "it was not finished after 1 s")
     assert (lost.setting, lost.starved) == ("wall_seconds", starved)
     assert box.starved is starved
+
+
+def test_processor_time_is_limited(fork_server: ForkServer) -> None:
+    with fork_server.open_box(limits=Limits(processor_seconds=1)) as box:
+        lost = ended(box, "while True: pass")
+    assert lost.outcome is Outcome.TIMED_OUT
+    assert "processor" in lost.reason
 
 
 def test_files_and_their_number_are_limited(fork_server: ForkServer) -> None:

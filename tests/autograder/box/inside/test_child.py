@@ -66,6 +66,14 @@ def test_an_exception_is_recorded_with_its_line(kept_box: Box) -> None:
     assert (seen.raised.type_name, seen.raised.line, seen.raised.code) == ("IndexError", 3, "return y[7]")
 
 
+def test_a_name_that_does_not_exist(kept_box: Box) -> None:
+    assert asked(kept_box, "nothing", Case("a case")) == Observation(False, failure=Outcome.NEVER_DEFINED)
+
+
+def test_the_stub_is_not_attempted(kept_box: Box) -> None:
+    assert observed(kept_box, "raise NotImplementedError()").failure is Outcome.NOT_ATTEMPTED
+
+
 GIVEN = (torch.ones(2), [torch.ones(2), "a"], {"a": [1]}, numpy.ones(2), math.nan)
 IN_PLACE = {
     "pass": (),

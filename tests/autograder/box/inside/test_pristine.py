@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import math
+import types
+from typing import Any
 
 import pytest
 import torch
 
 from autograder.box.inside.pristine import MOST_CHANGES, Pristine
+
+
+def test_nothing_has_changed_at_first() -> None:
+    pristine = Pristine({"In": [], "open": open})
+    assert pristine.changes({"In": [], "open": open, "x": 3}) == []
 
 
 def test_settings_come_first_then_names_then_attributes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,6 +39,14 @@ def test_a_module_may_get_new_names_and_a_class_may_not(monkeypatch: pytest.Monk
     assert pristine.changes({}) == []
     monkeypatch.setattr(torch.nn.Module, "something_new", 1, raising=False)
     assert pristine.changes({}) == ["torch.nn.Module.something_new"]
+
+
+def test_a_name_that_was_a_module_is_kept_in_mind() -> None:
+    pristine = Pristine({})
+    names: dict[str, Any] = {"F": torch.nn.functional, "x": types}
+    pristine.note(names)
+    assert pristine.changes({"F": 3, "x": types}) == ["the name F of the module torch.nn.functional"]
+    assert len(pristine.changes({})) == 2
 
 
 def test_only_so_much_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
