@@ -700,7 +700,7 @@ show.mask_painter(tokens, x_b, torch.tensor([-5.0, 1.0]))
 # Why does the decoder's self-attention need a causal mask in training, and why doesn't the encoder's self-attention?
 # Would the cross-attention from German queries to English keys need one? Write three to six sentences.
 #
-# Learning on your own? Once you have written yours,
+# Learning on your own? Once you have written your answer,
 # `solution("masking.why_decoder")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "masking-why_decoder-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}

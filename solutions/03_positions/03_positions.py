@@ -1157,7 +1157,7 @@ def past_the_trained_length():
 # lesson? What would you measure before believing the conclusion, and what would you compare the result with? Write four
 # to six sentences.
 #
-# Learning on your own? Once you have written yours,
+# Learning on your own? Once you have written your answer,
 # `solution("positions.how_would_you_know")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "positions-how_would_you_know-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}

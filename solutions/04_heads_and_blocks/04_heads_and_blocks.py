@@ -1434,7 +1434,7 @@ def post_norm_against_pre_norm():
 # block can compute. Then say which order you would choose for 24 blocks, and what it costs. Write four to six
 # sentences.
 #
-# Learning on your own? Once you have written yours,
+# Learning on your own? Once you have written your answer,
 # `solution("heads_and_blocks.why_residual")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "heads_and_blocks-why_residual-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}

@@ -989,7 +989,7 @@ def the_loss_rises_again():
 # two reasons why this does not follow, and say what you would compute to compare the two models. Write three to six
 # sentences.
 #
-# Learning on your own? Once you have written yours,
+# Learning on your own? Once you have written your answer,
 # `solution("encoder_decoder.two_losses")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "encoder_decoder-two_losses-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}

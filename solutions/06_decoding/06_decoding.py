@@ -1521,7 +1521,7 @@ def a_draft_model_at_work():
 # probable is better." Answer in four to seven sentences. Is her first claim right? Is her second? What would you use
 # for each program, and why? Name one measurement from this lesson as evidence.
 #
-# Learning on your own? Once you have written yours,
+# Learning on your own? Once you have written your answer,
 # `solution("decoding.which_way")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "decoding-which_way-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}

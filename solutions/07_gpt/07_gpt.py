@@ -1563,7 +1563,7 @@ def gpt_2_in_your_model():
 # seven sentences: why doesn't the held-out loss prove that? Which two experiments would show what is going on? What
 # would each show if the model is honest, and if it isn't?
 #
-# Learning on your own? Once you have written yours,
+# Learning on your own? Once you have written your answer,
 # `solution("gpt.too_good")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "gpt-too_good-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}

@@ -1367,7 +1367,7 @@ def two_languages():
 # then nearly every word is one token, and the loss per token will tell us which is better." In three to six sentences:
 # what is right and what is wrong with each idea? What would you do instead, and what would you measure to decide?
 #
-# Learning on your own? Once you have written yours,
+# Learning on your own? Once you have written your answer,
 # `solution("subwords.which_tokenizer")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "subwords-which_tokenizer-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}

@@ -1087,7 +1087,7 @@ def two_hundred_sentences():
 #
 # To be fair, the small BERT was pre-trained on texts **from the same small world**; on other texts, it would help less.
 # Trained from scratch, the **recurrent** classifier matches the transformer, or beats it: with little data, reading in
-# order helps. But the transformer can be pre-trained.
+# order helps. But the transformer is easier to pre-train on a lot of text.
 #
 # ### 5.3 What is it worth on real reviews?
 #
@@ -1464,7 +1464,7 @@ def does_fine_tuning_pay():
 # experiment would show it, with the labels that they have? And name a task for which a probe on the mean of frozen
 # states is not enough, however many labels there are.
 #
-# Learning on your own? Once you have written yours,
+# Learning on your own? Once you have written your answer,
 # `solution("bert.does_it_pay")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "bert-does_it_pay-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}

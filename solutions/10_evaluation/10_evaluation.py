@@ -1945,7 +1945,7 @@ def who_has_read_the_test():
 # human evaluation that would settle it: do you choose single response or comparison, what do you ask, whom do you ask,
 # in which order, and how do you find out whether you can trust the answers? Write six to ten sentences.
 #
-# Learning on your own? Once you have written yours,
+# Learning on your own? Once you have written your answer,
 # `solution("evaluation.which_is_better")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "evaluation-which_is_better-written", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}

@@ -1195,7 +1195,7 @@ for i in asked:
 # training or the search), and why that should help with *this* kind of error. (c) How will you find out whether it helped?
 # Say on which sentences you would measure it, and what could fool you. Write six to ten sentences.
 #
-# Learning on your own? Once you have written yours,
+# Learning on your own? Once you have written your answer,
 # `solution("die_katze.what_next")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "die_katze-what_next-written", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}

@@ -1539,7 +1539,7 @@ def cats_for_gpt2():
 # the changes would you insist on, and why can't your table show what they are good for? And what would you have to measure
 # instead?
 #
-# Learning on your own? Once you have written yours,
+# Learning on your own? Once you have written your answer,
 # `solution("since_2017.what_to_keep")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "since_2017-what_to_keep-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
