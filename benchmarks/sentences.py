@@ -22,7 +22,7 @@ SOLUTIONS = Path(__file__).parents[1] / "solutions"
 FEWEST_WORDS = 5
 """Of a sentence: with fewer it is a heading, a label or a formula."""
 
-_NOT_PROSE = re.compile(r"(?s:```.*?```)|^[|#].*$|</?(?:details|summary)>|^`[\w.]+` · .*$", re.M)
+_NOT_PROSE = re.compile(r"(?s:```.*?```)|(?s:\$\$.*?\$\$)|^[|#].*$|</?(?:details|summary)>|^`[\w.]+` · .*$", re.M)
 _END = re.compile(r"(?<=[.!?])[*”\"')]*\s+(?=[A-Z*`“\"])|\n\s*\n|\n\s*[-*\d.]+ ")
 
 
@@ -54,7 +54,7 @@ def sentences(text: str) -> Iterator[str]:
     """The sentences of a text in Markdown, each on one line."""
     for found in _END.split(_NOT_PROSE.sub("", text)):
         sentence = " ".join(found.split())
-        if len(sentence.split()) >= FEWEST_WORDS and not sentence.startswith("$$"):
+        if len(sentence.split()) >= FEWEST_WORDS:
             yield sentence
 
 
