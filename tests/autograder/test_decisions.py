@@ -21,6 +21,7 @@ from autograder.log import story_of
 from autograder.pages.class_report import class_page
 from autograder.pages.export import export
 from tests.autograder.small_class import CHECKED, LESSON, by_student, give, page, replace_exercise, why
+from tests.autograder.small_gradebook import set_terms
 
 ALL = 17
 """What ada has; hana has 11, with nothing for attention.scale, which is worth 1; zora could not be read."""
@@ -30,8 +31,7 @@ pytestmark = pytest.mark.usefixtures("steady_versions")
 
 def decide(course: Course, *lines: str, exercise: str = "attention.scale") -> Course:
     """The course, with these lines about an exercise in its `course.toml`."""
-    (course.root / "course.toml").write_text("\n".join([f'[exercises."{exercise}"]', *lines]))
-    return Course.find(course.root)
+    return set_terms(course, "\n".join([f'[exercises."{exercise}"]', *lines]))
 
 
 @pytest.fixture

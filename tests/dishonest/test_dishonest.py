@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import pickle
-import shutil
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,12 +30,13 @@ from autograder.limits import Limits
 from benchmarks.fuzz.pages import harm
 from course_lib import exercises
 from course_lib.judging.observation import Outcome
+from tests.autograder import small_class
+from tests.autograder.small_class import hand_in
 from tests.dishonest.attempt import LESSON, Attempt
 from tests.dishonest.kinds import KINDS
 from tests.dishonest.kinds.folders import MARK
 from tests.once import made_once
 
-ROOT = Path(__file__).resolve().parents[2]
 HONEST = ("ada_reference", "carl_loops", "fay_half_done", "jana_nearly_right", "ola_helper_in_demo_cell")
 NEIGHBOURS = [student for student in STUDENTS[LESSON] if student.name in HONEST]
 LIMITS = Limits(
@@ -67,24 +67,15 @@ class Graded:
 
 
 def make_course(folder: Path) -> Course:
-    shutil.copy(ROOT / "nbgrader_config.py", folder)
-    shutil.copytree(ROOT / "notebooks", folder / "notebooks")
     (folder / ".katze").mkdir(mode=0o700)
     (folder / ".katze" / "secret").write_bytes(bytes(range(32)))  # the same hidden inputs in every course of this file
-    return Course.find(folder)
-
-
-def hand_in(course: Course, students: list[Student]) -> None:
-    release = json.loads(course.release_notebook(LESSON).read_text())
-    for student in students:
-        path = course.submitted / student.name / LESSON / f"{LESSON}.ipynb"
-        path.parent.mkdir(parents=True)
-        student.hand_in(release, LESSON, path)
+    return small_class.make_course(folder)
 
 
 def grade(folder: Path, students: list[Student], **options: Any) -> Graded:
     course = make_course(folder)
-    hand_in(course, students)
+    for student in students:
+        hand_in(course, student.name, student)
     return Graded(course, grade_assignment(course, LESSON, workers=2, level=Level.L2, limits=LIMITS, **options))
 
 
@@ -206,7 +197,7 @@ def test_students_may_have_odd_names(together: Graded) -> None:
 @pytest.mark.parametrize("name", REFUSED_NAMES, ids=ascii)
 def test_a_name_that_means_something_else_is_refused_before_anything_is_written(tmp_path: Path, name: str) -> None:
     course = make_course(tmp_path)
-    hand_in(course, [Student(name, NEIGHBOURS[0].group, "", ())])
+    hand_in(course, name)
     with pytest.raises(BadInput, match="rename its folder") as caught:
         grade_assignment(course, LESSON, level=Level.L2)
     assert "\n" not in str(caught.value)

@@ -15,6 +15,7 @@ from autograder.gradebook.results import ClassResult
 from autograder.grading import assignment, exercise_strategy
 from autograder.grading.batch import grade_assignment
 from tests.autograder.small_class import BY_NAME, LESSON, MOST, by_student, hand_in, make_course, page, why
+from tests.autograder.small_gradebook import set_terms
 
 LINEAR = f'[late]\npolicy = "linear"\nper_day = 10\n[lessons.{LESSON}]\ndue = '
 DUE, LATER = "2026-11-20T18:00:00+01:00\n", "2026-11-21T18:00:00+01:00\n"
@@ -39,13 +40,8 @@ def graded(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         yield course
 
 
-def with_terms(course: Course, terms: str) -> Course:
-    (course.root / "course.toml").write_text(terms)
-    return Course.find(course.root)
-
-
 def regrade(course: Course, terms: str, **more: bool) -> ClassResult:
-    return grade_assignment(with_terms(course, terms), LESSON, **more)
+    return grade_assignment(set_terms(course, terms), LESSON, **more)
 
 
 def nbgrader_s(course: Course) -> dict[str, float]:
@@ -85,7 +81,7 @@ def test_a_deadline_comes_to_pages_and_totals_without_grading(graded: Course) ->
 
 def test_one_that_moves_is_known_at_once_and_brought_to_those_it_concerns(graded: Course) -> None:
     regrade(graded, LINEAR + DUE)
-    moved = with_terms(graded, LINEAR + LATER)
+    moved = set_terms(graded, LINEAR + LATER)
     [_, ben, _, _] = read_grades(moved, [LESSON])[LESSON]
     assert (ben.total, ben.lateness.is_written) == (17 - MOST / 10, False)
     run = grade_assignment(moved, LESSON, students=["ben"])

@@ -24,6 +24,7 @@ from course_lib import exercises
 from course_lib.judging.answer_key import PUBLIC_SEED, AnswerKey
 from course_lib.judging.exercise import Case, Exercise
 from course_lib.judging.observation import Observation, Outcome, Raised, observe
+from tests.boxes import answered
 
 SCORES = "attention.scores"
 SCALE = "attention.scale"
@@ -79,11 +80,6 @@ class DictionaryBox:
         return seen
 
 
-def answer(exercise: str, source: str) -> list[Cell]:
-    """An answer cell and its check."""
-    return [Cell(CellKind.ANSWER, source, exercise), Cell(CellKind.CHECK, f"check({exercise!r})", exercise)]
-
-
 def code(source: str, *tags: str) -> Cell:
     return Cell(CellKind.CODE, source, tags=tags)
 
@@ -112,7 +108,7 @@ def outcomes(graded: Graded) -> dict[str, tuple[str, float | None]]:
 
 def test_right_answers_pass_in_a_single_box_and_hidden_cases_run_behind_the_last_cell() -> None:
     log: list[str] = []
-    graded = grade([*answer(SCORES, RIGHT_SCORES), *answer(SCALE, RIGHT_SCALE), code("last = 1")], log)
+    graded = grade([*answered(SCORES, RIGHT_SCORES), *answered(SCALE, RIGHT_SCALE), code("last = 1")], log)
     assert outcomes(graded) == {SCORES: ("passed", 1), SCALE: ("passed", 1)}
     assert log.count("open") == 1
     assert log.index("last = 1") < log.index("hidden dot_product_scores")
@@ -123,7 +119,7 @@ def test_a_helper_redefined_later_spoils_no_answer_and_what_runs_after_hidden_in
     log: list[str] = []
     cells = [
         code("kept = []\nturn = lambda x: x.transpose(-2, -1)"),
-        *answer(SCORES, "def dot_product_scores(q, k):\n    kept.append(q)\n    return q @ turn(k)"),
+        *answered(SCORES, "def dot_product_scores(q, k):\n    kept.append(q)\n    return q @ turn(k)"),
         code("turn = lambda x: x"),
     ]
     graded = grade(cells, log)
@@ -145,7 +141,7 @@ def test_a_helper_redefined_later_spoils_no_answer_and_what_runs_after_hidden_in
 def test_what_its_cell_does_is_told_where_an_answer_is_not_there(
     source: str, outcome: tuple[str, float], note: str
 ) -> None:
-    graded = grade([*answer(SCORES, source), *answer(SCALE, RIGHT_SCALE)])
+    graded = grade([*answered(SCORES, source), *answered(SCALE, RIGHT_SCALE)])
     assert outcomes(graded) == {SCORES: outcome, SCALE: ("passed", 1)}
     assert note in graded.verdicts[SCORES].note
 
@@ -155,9 +151,9 @@ def test_nothing_is_checked_in_a_box_that_has_seen_hidden_inputs_in_place() -> N
     log: list[str] = []
     cells = [
         code(turned),
-        *answer(SCORES, "def dot_product_scores(q, k):\n    return q @ turn(k)"),
+        *answered(SCORES, "def dot_product_scores(q, k):\n    return q @ turn(k)"),
         code("root = lambda d: d**0.5"),
-        *answer(SCALE, "def scale_scores(scores, d_head):\n    return scores / root(d_head)"),
+        *answered(SCALE, "def scale_scores(scores, d_head):\n    return scores / root(d_head)"),
         code("turn = root = lambda x: x"),
     ]
     assert outcomes(grade(cells, log)) == {SCORES: ("passed", 1), SCALE: ("passed", 1)}
@@ -170,8 +166,8 @@ def test_nothing_is_checked_in_a_box_that_has_seen_hidden_inputs_in_place() -> N
 def test_a_cell_that_hangs_costs_its_own_exercise_only() -> None:
     log: list[str] = []
     cells = [
-        *answer(SCORES, RIGHT_SCORES + "\nraise Hang"),
-        *answer(SCALE, RIGHT_SCALE),
+        *answered(SCORES, RIGHT_SCORES + "\nraise Hang"),
+        *answered(SCALE, RIGHT_SCALE),
     ]
     graded = grade(cells, log)
     assert outcomes(graded) == {SCORES: ("timed_out", 0), SCALE: ("passed", 1)}
@@ -185,7 +181,7 @@ def test_a_cell_that_hangs_costs_its_own_exercise_only() -> None:
 def test_a_call_that_hangs_on_hidden_inputs_only_is_caught_and_leaves_the_others() -> None:
     visible = {tuple(case.args[0].shape) for case in exercises.find(SCALE).visible_cases()}
     source = f"def scale_scores(scores, d_head):\n    if tuple(scores.shape) not in {visible}:\n        raise Hang\n"
-    cells = [*answer(SCALE, source + "    return scores / d_head**0.5"), *answer(SCORES, RIGHT_SCORES)]
+    cells = [*answered(SCALE, source + "    return scores / d_head**0.5"), *answered(SCORES, RIGHT_SCORES)]
     assert outcomes(grade(cells)) == {SCALE: ("timed_out", 0), SCORES: ("passed", 1)}
 
 
@@ -193,21 +189,21 @@ def test_a_first_try_with_a_forbidden_name_is_forgotten_once_the_answer_is_anoth
     tried = code("import torch\ndef attention_weights(scaled):\n    return torch.softmax(scaled, -1)")
     mended = "def attention_weights(scaled):\n    powers = (scaled - scaled.amax(-1, keepdim=True)).exp()\n"
     mended += "    return powers / powers.sum(-1, keepdim=True)"
-    cells = [tried, *answer("attention.weights", mended), tried]
+    cells = [tried, *answered("attention.weights", mended), tried]
     assert outcomes(grade(cells))["attention.weights"] == ("passed", 3)
 
 
 def test_demo_cells_are_left_out_until_a_later_cell_needs_one() -> None:
     figure = code("helper = lambda x: x.transpose(-2, -1)", "demo")
     log: list[str] = []
-    grade([figure, *answer(SCORES, RIGHT_SCORES)], log)
+    grade([figure, *answered(SCORES, RIGHT_SCORES)], log)
     assert figure.source not in log
-    grade([figure, *answer(SCORES, RIGHT_SCORES)], log, skip_demos=False)
+    grade([figure, *answered(SCORES, RIGHT_SCORES)], log, skip_demos=False)
     assert figure.source in log
 
     needs_it = "helper\ndef dot_product_scores(q, k):\n    return q @ helper(k)"
     log.clear()
-    assert outcomes(grade([figure, *answer(SCORES, needs_it)], log)) == {SCORES: ("passed", 1)}
+    assert outcomes(grade([figure, *answered(SCORES, needs_it)], log)) == {SCORES: ("passed", 1)}
     assert log.count("open") == 2
     assert figure.source in log
 
@@ -221,18 +217,18 @@ def test_demo_cells_are_left_out_until_a_later_cell_needs_one() -> None:
 )
 def test_a_demo_cell_that_an_answer_needs_when_called_is_run_too(demo: str, cell: str) -> None:
     log: list[str] = []
-    cells = [*answer(SCALE, RIGHT_SCALE), code(demo, "demo"), *answer(SCORES, cell)]
+    cells = [*answered(SCALE, RIGHT_SCALE), code(demo, "demo"), *answered(SCORES, cell)]
     assert outcomes(grade(cells, log)) == {SCALE: ("passed", 1), SCORES: ("passed", 1)}
     assert log.count("open") == 2
 
 
 def test_a_name_that_is_nowhere_is_looked_for_once() -> None:
     log: list[str] = []
-    cells = [code("figure = 1", "demo"), *answer(SCORES, "def dot_product_scores(q, k):\n    return q @ nowhere(k)")]
+    cells = [code("figure = 1", "demo"), *answered(SCORES, "def dot_product_scores(q, k):\n    return q @ nowhere(k)")]
     assert outcomes(grade(cells, log)) == {SCORES: ("raised", 0)}
     assert log.count("open") == 2
     log.clear()
-    assert outcomes(grade([code("figure = 1", "demo"), *answer(SCORES, "")], log)) == {SCORES: ("never_defined", 0)}
+    assert outcomes(grade([code("figure = 1", "demo"), *answered(SCORES, "")], log)) == {SCORES: ("never_defined", 0)}
     assert log.count("open") == 1
 
 
@@ -241,14 +237,14 @@ def test_a_demo_of_the_release_runs_only_where_it_defines_the_name() -> None:
     reading = replace(code("table = 1", "demo"), origin="release")
     making = replace(code("table\nhelper = lambda x: x.mT", "demo"), origin="release")
     log: list[str] = []
-    nowhere = answer(SCORES, "F\ndef dot_product_scores(q, k):\n    return q @ F.mystery(k)")
+    nowhere = answered(SCORES, "F\ndef dot_product_scores(q, k):\n    return q @ F.mystery(k)")
     graded = grade([training, reading, making, *nowhere], log)
     assert outcomes(graded) == {SCORES: ("raised", 0)}
     assert log.count("open") == 1
     assert not graded.notices
 
     log.clear()
-    called = answer(SCORES, "def dot_product_scores(q, k):\n    return q @ helper(k)")
+    called = answered(SCORES, "def dot_product_scores(q, k):\n    return q @ helper(k)")
     graded = grade([training, reading, making, *called], log)
     assert outcomes(graded) == {SCORES: ("passed", 1)}
     assert log.count("open") == 3
@@ -268,10 +264,10 @@ def test_a_demo_of_the_release_runs_only_where_it_defines_the_name() -> None:
 )
 def test_a_demo_that_takes_too_long_costs_no_point(demos: list[str]) -> None:
     cells = [
-        *answer(SCALE, RIGHT_SCALE),
+        *answered(SCALE, RIGHT_SCALE),
         *(code(demo, "demo") for demo in demos),
-        *answer(SCORES, RIGHT_SCORES),
-        *answer("attention.weights", "def attention_weights(scaled):\n    return scaled"),
+        *answered(SCORES, RIGHT_SCORES),
+        *answered("attention.weights", "def attention_weights(scaled):\n    return scaled"),
     ]
     log: list[str] = []
     graded = grade(cells, log, skip_demos=False)
@@ -294,7 +290,7 @@ def test_many_cells_that_end_their_box_leave_the_answers_until_it_is_too_much(
     hanging: int, boxes: int, outcome: tuple[str, float], note: str
 ) -> None:
     log: list[str] = []
-    graded = grade([code(f"raise Hang  # {number}") for number in range(hanging)] + answer(SCORES, RIGHT_SCORES), log)
+    graded = grade([code(f"raise Hang  # {number}") for number in range(hanging)] + answered(SCORES, RIGHT_SCORES), log)
     assert log.count("open") == boxes
     assert outcomes(graded) == {SCORES: outcome}
     assert graded.verdicts[SCORES].note == note
@@ -310,7 +306,7 @@ def test_what_a_box_has_used_up_the_next_one_does_not_have() -> None:
         box.share = 25.0
         yield box
 
-    cells = [code("raise Hang  # 1"), code("raise Hang  # 2"), code("raise Hang  # 3"), *answer(SCORES, RIGHT_SCORES)]
+    cells = [code("raise Hang  # 1"), code("raise Hang  # 2"), code("raise Hang  # 3"), *answered(SCORES, RIGHT_SCORES)]
     graded = grade_in(cells, open_box)
     assert left == [60.0, 35.0, 10.0]
     assert outcomes(graded) == {SCORES: ("timed_out", 0)}
@@ -326,7 +322,7 @@ def test_a_grade_says_whether_a_busy_machine_may_have_spoiled_it(starved: bool) 
         opened[-1].starved = starved and len(opened) == 1
         yield opened[-1]
 
-    cells = [code("raise Hang"), *answer(SCORES, RIGHT_SCORES)]
+    cells = [code("raise Hang"), *answered(SCORES, RIGHT_SCORES)]
     graded = grade_in(cells, open_box)
     assert len(opened) == 2
     assert graded.starved is starved
@@ -334,7 +330,7 @@ def test_a_grade_says_whether_a_busy_machine_may_have_spoiled_it(starved: bool) 
 
 def test_without_time_nothing_is_run() -> None:
     log: list[str] = []
-    graded = grade(answer(SCORES, RIGHT_SCORES), log, seconds=0.0)
+    graded = grade(answered(SCORES, RIGHT_SCORES), log, seconds=0.0)
     assert log == []
     assert "ran out" in graded.verdicts[SCORES].note
 
@@ -382,14 +378,14 @@ HELPER = "def helper(x):\n    return getattr(torch, 'soft' + 'max')(x, -1)"
 
 
 def test_who_earns_nothing_is_not_looked_at() -> None:
-    wrong = answer(WEIGHTS, "import threading\ndef attention_weights(scaled):\n    return scaled")
+    wrong = answered(WEIGHTS, "import threading\ndef attention_weights(scaled):\n    return scaled")
     assert grade(wrong).worth_a_look == {}
     given = Cell(CellKind.CODE, "import torch, threading", origin="release")
-    assert grade([given, *answer(WEIGHTS, SOFTMAX_BY_HAND)]).worth_a_look == {}
+    assert grade([given, *answered(WEIGHTS, SOFTMAX_BY_HAND)]).worth_a_look == {}
 
 
 def test_a_skipped_check_gives_no_verdict_and_is_counted_all_the_same() -> None:
-    defined, check = answer(SCORES, RIGHT_SCORES)
+    defined, check = answered(SCORES, RIGHT_SCORES)
     graded = grade([defined, check.skip(), code("raise Hang()")])
     assert graded.verdicts == {}
     assert graded.notices[2].startswith("Stopped in cell 3: ")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -34,12 +33,6 @@ def versions(monkeypatch: pytest.MonkeyPatch) -> Pinned:
     pinned = {"Katze": "1"}
     monkeypatch.setattr(assignment_module, "_versions", lambda _assignment: dict(pinned))
     return pinned
-
-
-@pytest.fixture
-def course(graded_class: Course, tmp_path: Path) -> Course:
-    """A graded class, at another place than it was graded at."""
-    return Course.find(shutil.copytree(graded_class.root, tmp_path / "course"))
 
 
 def planned(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
 import sys
@@ -16,7 +15,7 @@ from autograder.demo.students import STUDENTS
 from autograder.gradebook.access import open_gradebook
 from autograder.gradebook.copying import copy_to_file
 from tests.autograder.plain_rows import plain_rows
-from tests.autograder.small_class import make_course
+from tests.autograder.small_class import hand_in, make_course
 from tests.postgres import PASSWORD, Cluster
 
 LESSONS = ("01_attention", "02_masking")
@@ -32,10 +31,8 @@ def course(tmp_path: Path) -> Course:
     course = make_course(root)
     for student, names in HANDED_IN.items():
         for lesson, name in zip(LESSONS, names, strict=True):
-            path = course.submitted / student / lesson / f"{lesson}.ipynb"
-            path.parent.mkdir(parents=True)
             [found] = (one for one in STUDENTS[lesson] if one.name == name)
-            found.hand_in(json.loads(course.release_notebook(lesson).read_text()), lesson, path)
+            hand_in(course, student, found, lesson)
     course.secret()
     return course
 

@@ -57,6 +57,8 @@ def test_it_counts_who_is_right_and_names_mistakes_first() -> None:
     assert row(soup, "ada") == "ada 3 of 3"
     assert row(soup, "fay") == f"fay 2 of 3 scale ({MISTAKE.id})"
     assert "tells apart" not in text(soup)  # too few to say so
+    gus = record("gus", "01_attention", (exercise_record("attention.scores", 0.0, 2, Outcome.DIED), DIED))
+    assert row(page([gus]), "gus") == "gus 0 of 3 everything (died)"
 
 
 def test_every_failure_is_in_a_row_and_the_table_says_out_of_how_many() -> None:

@@ -15,7 +15,6 @@ from typing import Any
 
 from nbgrader.apps import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
-from sqlalchemy import create_engine, text
 from traitlets.config.loader import PyFileConfigLoader
 
 from autograder.course.course import Course
@@ -143,12 +142,6 @@ def hand_in(course: Course, student: str, answers: Mapping[str, Mapping[str, str
 
 def write(folder: Path, name: str, made: Mapping[str, Any]) -> None:
     (folder / f"{name}.ipynb").write_text(json.dumps(made))
-
-
-def rows(course: Course, query: str) -> list[tuple[Any, ...]]:
-    """What the gradebook answers."""
-    with create_engine(f"sqlite:///{course.gradebook}").connect() as connection:
-        return [tuple(row) for row in connection.execute(text(query))]
 
 
 GRADES = """

@@ -31,11 +31,10 @@ from tests.autograder.grading.plain.plain_course import (
     hand_in,
     make_course,
     nbgrader_here,
-    rows,
     submitted,
     write,
 )
-from tests.autograder.small_class import by_student
+from tests.autograder.small_class import by_student, rows
 
 pytestmark = pytest.mark.usefixtures("processes")
 

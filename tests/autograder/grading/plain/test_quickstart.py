@@ -12,7 +12,8 @@ from nbgrader.plugins import CsvExportPlugin
 
 from autograder.cli import main
 from autograder.course.course import Course
-from tests.autograder.grading.plain.plain_course import COMMENTS, GRADES, nbgrader, nbgrader_here, rows
+from tests.autograder.grading.plain.plain_course import COMMENTS, GRADES, nbgrader, nbgrader_here
+from tests.autograder.small_class import rows
 
 pytestmark = pytest.mark.usefixtures("processes")
 
