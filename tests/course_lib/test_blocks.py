@@ -1,4 +1,4 @@
-"""The blocks, beside torch's own layers with the same weights."""
+"""Dropout in the blocks. What they compute, `test_models_beside_torch.py` compares with torch."""
 
 from __future__ import annotations
 

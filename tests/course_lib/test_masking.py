@@ -1,4 +1,4 @@
-"""Masks: the second worked example, each kind of mask, and the edges."""
+"""Masks: rows in which nothing is allowed, and the last token."""
 
 from __future__ import annotations
 

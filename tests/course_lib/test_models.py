@@ -1,4 +1,4 @@
-"""The encoder-decoder transformer: shapes, masks, ties and parameter counts."""
+"""Models: sizes, caches, refusals, and layers as torch makes them."""
 
 from __future__ import annotations
 

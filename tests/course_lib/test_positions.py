@@ -1,4 +1,4 @@
-"""Positions: the formula, its linear shift, and what happens past the longest sequence."""
+"""Positions: those of texts that go on or are padded, and what happens past the longest sequence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Greedy decoding: it takes the best token, stops at <e>, and leaves the model as it was."""
+"""Greedy decoding: with and without a cache, beside padding anywhere, and the model stays as it was."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules: the same scores as the `transformers` library's processors give, and where texts stop."""
+"""Rules: what counts as repeated, and where texts stop."""
 
 from __future__ import annotations
 

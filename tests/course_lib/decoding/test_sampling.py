@@ -1,4 +1,4 @@
-"""Sampling: which tokens may be drawn, how often they are, and that a seed repeats them."""
+"""Sampling: which tokens may be drawn, and that a seed repeats them."""
 
 from __future__ import annotations
 

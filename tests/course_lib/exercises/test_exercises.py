@@ -18,7 +18,6 @@ from course_lib.judging.wording.sizes import LEADING, named_sizes
 from course_lib.learner.solutions import solution_of
 
 ROOT = Path(__file__).parents[3]
-every_exercise = pytest.mark.parametrize("exercise", exercises.all(), ids=lambda exercise: exercise.id)
 
 
 LARGER = {

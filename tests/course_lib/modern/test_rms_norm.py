@@ -1,4 +1,4 @@
-"""RMSNorm: torch's own, by its formula."""
+"""RMSNorm in half precision; its formula is compared where whole models are."""
 
 from __future__ import annotations
 

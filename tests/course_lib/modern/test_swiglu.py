@@ -1,4 +1,4 @@
-"""SwiGLU: Shazeer's equation 6, and its relatives."""
+"""SwiGLU's relatives; the equation itself is compared where whole models are."""
 
 from __future__ import annotations
 

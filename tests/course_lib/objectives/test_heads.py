@@ -1,4 +1,4 @@
-"""The seven heads: what they compute, and that each learns its task, far above the most frequent answer."""
+"""The heads: their losses, padding and poolings, and that those learn which no lesson trains."""
 
 from __future__ import annotations
 

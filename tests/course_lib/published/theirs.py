@@ -8,8 +8,6 @@ from typing import Any
 
 import torch
 import transformers
-from safetensors.torch import load_file, save_file
-from torch import Tensor
 
 SMALL_GPT = {"vocab_size": 61, "n_positions": 32, "n_embd": 24, "n_layer": 3, "n_head": 4}
 SMALL_BERT = {
@@ -70,10 +68,3 @@ def marian(folder: Path, **changes: Any) -> transformers.MarianMTModel:
 def edit_config(folder: Path, **changes: Any) -> None:
     path = folder / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
-
-
-def edit_tensors(folder: Path, **changes: Tensor | None) -> None:
-    """Replace tensors, or with None remove them; a name's dots are written as double underscores."""
-    path = folder / "model.safetensors"
-    tensors: dict[str, Any] = load_file(path) | {name.replace("__", "."): value for name, value in changes.items()}
-    save_file({name: value for name, value in tensors.items() if value is not None}, path)

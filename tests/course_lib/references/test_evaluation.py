@@ -1,4 +1,4 @@
-"""Scores by hand, beside the libraries that compute the same."""
+"""Scores beside the libraries that compute the same."""
 
 from __future__ import annotations
 

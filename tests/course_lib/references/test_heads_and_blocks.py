@@ -1,4 +1,4 @@
-"""Lesson 04's own forms, beside torch's and the library's."""
+"""Lesson 04's own forms, beside the library's."""
 
 from __future__ import annotations
 

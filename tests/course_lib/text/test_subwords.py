@@ -1,4 +1,4 @@
-"""Byte-pair encoding and WordPiece by hand, and against the `tokenizers` library."""
+"""Byte-pair encoding and WordPiece against the `tokenizers` library."""
 
 from __future__ import annotations
 
