@@ -61,7 +61,12 @@ _CHECKED = re.compile(r'"grade_id": "([\w-]+)-check"')
 def add_folder(parser: argparse.ArgumentParser, default: Path) -> None:
     """The folder that it makes."""
     parser.add_argument(
-        "folder", nargs="?", type=Path, default=default, metavar="DIR", help="where to (default: %(default)s)"
+        "folder",
+        nargs="?",
+        type=Path,
+        default=default,
+        metavar="DIR",
+        help="the folder to write to (default: %(default)s)",
     )
 
 

@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--timezone",
         type=_zone,
         metavar="NAME",
-        help="for times that have no time zone, such as Europe/Berlin (default: this machine's)",
+        help="the time zone of times that state none, such as Europe/Berlin (default: this machine's)",
     )
     parser.add_argument("--dry-run", action="store_true", help="say what would be collected, and write nothing")
 

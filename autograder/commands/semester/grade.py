@@ -30,7 +30,7 @@ def SLOW(options: argparse.Namespace) -> str:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_lesson(parser, metavar="ASSIGNMENT", help="its folder's name, such as 01_ols")
+    add_lesson(parser, metavar="ASSIGNMENT", help="the name of its folder, such as 01_ols")
     parser.add_argument("--student", action="append", metavar="ID", help="only this student (may be repeated)")
     parser.add_argument("--all-cells", action="store_true", help="run the cells tagged demo as well")
     parser.add_argument(

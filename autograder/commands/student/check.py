@@ -21,7 +21,9 @@ COURSE = False
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_completed(parser, "exercise", known_exercises, metavar="EXERCISE_ID", help="such as ols.fit")
-    parser.add_argument("file", metavar="FILE.py[:NAME]", help="the answer, and its name if it is not the exercise's")
+    parser.add_argument(
+        "file", metavar="FILE.py[:NAME]", help="the file, and the answer's name if it isn't the exercise's"
+    )
     parser.add_argument("--visible-only", action="store_true", help="only the cases that students see")
     add_level(parser)
 
