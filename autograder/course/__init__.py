@@ -1,1 +1,1 @@
-"""A course on disk: its folder and settings, and its release."""
+"""A course on disk: its folder, its settings, and its release."""

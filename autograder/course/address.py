@@ -1,4 +1,4 @@
-"""Reads where a course's gradebook is, from nbgrader's `db_url`: a file of SQLite, or a database in PostgreSQL.
+"""Finds a course's gradebook from nbgrader's `db_url`: an SQLite file or a PostgreSQL database.
 
 c.CourseDirectory.db_url = "sqlite:///gradebook.db"                       # the default: a file in the course's folder
 c.CourseDirectory.db_url = "postgresql+psycopg://ada@db.example.org/nlp"  # see docs/postgres.md
@@ -22,11 +22,11 @@ _PASSWORD = re.compile(r"(://[^:/]*:).*@|(?<=password=)[^&]*", re.S)
 
 @dataclass(frozen=True)
 class Server:
-    """A database in PostgreSQL. Neither its text nor its `repr` has the password in it.
+    """A PostgreSQL database. Neither its text nor its `repr` contains the password.
 
     Attributes:
-        url: its address with everything that is in it, for SQLAlchemy and nbgrader.
-        shown: the same for people: user, host, port and database.
+        url: the complete address, with password, for SQLAlchemy and nbgrader.
+        shown: the address for people: user, host, port and database.
     """
 
     url: str = field(repr=False)
@@ -41,15 +41,15 @@ Address = Path | Server
 
 
 def address_from(root: Path, url: str, named: str = "c.CourseDirectory.db_url") -> Address:
-    """The gradebook that a course's `db_url` names.
+    """Return the address of the gradebook that a course's `db_url` names.
 
     Args:
-        root: the course's folder, which the path of a file is relative to.
+        root: the course's folder; file paths are relative to it.
         url: the setting.
-        named: what the setting is called, for messages.
+        named: the setting's name, for messages.
 
     Raises:
-        BadInput: it names neither a file nor a database; the message does not have its password in it.
+        BadInput: it names neither a file nor a database; the message does not contain the password.
     """
     kind, separator, place = url.partition("://")
     if separator and kind in _SERVERS:
@@ -60,22 +60,22 @@ def address_from(root: Path, url: str, named: str = "c.CourseDirectory.db_url") 
 
 
 def url_of(address: Address) -> str:
-    """The `db_url` of a gradebook, with everything that is in it: for nbgrader, and never to be shown."""
+    """Return the complete `db_url` of a gradebook, with its password: for nbgrader, never for display."""
     return address.url if isinstance(address, Server) else f"sqlite:///{address}"
 
 
 def without_password(url: str) -> str:
-    """A URL for people, even one that cannot be read."""
+    """Return a URL that can be displayed, even if it cannot be parsed."""
     return _PASSWORD.sub(lambda found: f"{found[1]}***@" if found[1] else "***", url)
 
 
 def _server(url: str, named: str) -> Server:
-    from sqlalchemy import URL, make_url  # takes a while, and most courses have a file
+    from sqlalchemy import URL, make_url  # slow to import, and most courses use a file
     from sqlalchemy.exc import ArgumentError
 
     try:
         read = make_url(url)
-    except (ArgumentError, ValueError):  # what it says may have the password in it
+    except (ArgumentError, ValueError):  # its message may contain the password
         raise BadInput(f"{named} cannot be read; it must be {_FORMS}") from None
     if not read.database:
         raise BadInput(f"{named} names no database; it must be {_FORMS}")

@@ -1,7 +1,7 @@
-"""Cells that most readers may skip: a release folds them, or leaves them out.
+"""Folds or leaves out cells that most readers may skip, while a release is built.
 
-A cell with the tag `slides` says what a lecture's slides have on it. A course that is not held with them leaves all of
-these out: `c.Katze.slides = False`. One with the tag `fine-print` says what a check looks at besides the idea.
+A cell with the tag `slides` says what is on a lecture's slides. A course without slides leaves these cells out:
+`c.Katze.slides = False`. A cell with the tag `fine-print` explains what a check looks at besides the main idea.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ _SUMMARIES = {SLIDES: "On the slides", FINE_PRINT: "Fine print"}
 
 
 def shown_cells(cells: Iterable[NotebookNode], slides: bool) -> list[NotebookNode]:
-    """The cells of a lesson without those about slides, where a course leaves them out.
+    """Return a lesson's cells, without those about slides if the course leaves them out.
 
     Args:
-        cells: of a lesson's source.
-        slides: whether the course shows what is on the slides.
+        cells: the cells of a lesson's source.
+        slides: whether the course shows cells about slides.
     """
     return [cell for cell in cells if slides or SLIDES not in _tags(cell)]
 
 
 def fold_aside(lesson: str, cell: NotebookNode) -> None:
-    """Fold a cell's text below one line, if it is an aside.
+    """Fold a cell's text under a one-line summary if it is an aside.
 
     Raises:
-        BadInput: an aside has code that others could need.
+        BadInput: an aside has code that other cells could need.
     """
     for tag, summary in _SUMMARIES.items():
         if tag in _tags(cell) and cell.cell_type == "markdown":

@@ -1,4 +1,4 @@
-"""Makes the two cells below a released notebook's title: a link to Colab, and one that gets the course's library."""
+"""Makes the two cells below a released notebook's title: a link to Colab, and one that installs the library."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from autograder.errors import BadInput
 from course_lib.exercises.catalogue import CONFIG_NAME, Catalogue
 
 BADGE = "katze-badge"
-"""Tag and id of the link to Colab, which is in words: a picture from there is broken without a network."""
+"""Tag and id of the link to Colab. The link is text, because a badge image needs a network."""
 
 INSTALL = "katze-install"
-"""Tag and id of the cell that installs `course_lib` where that is missing."""
+"""Tag and id of the cell that installs `course_lib` where it is missing."""
 
 LACKING = ("jaxtyping==0.3.11", "wadler-lindig==0.1.8", "nh3==0.3.7")
-"""What `course_lib`, `katze check` and `preflight` import and Colab does not have."""
+"""Packages that `course_lib`, `katze check` and `preflight` import and Colab lacks."""
 
 _CELL = """\
 # @title What this notebook needs
@@ -62,16 +62,16 @@ course_lib.require_version("{version}")"""
 
 
 def opening_cells(course: Course, lesson: str, code: str) -> Iterator[NotebookNode]:
-    """The two cells, which follow the settings `repository` and `revision`; none where a course has its own exercises,
-    which pip would not get.
+    """Yield the two cells, according to the settings `repository` and `revision`. Yield nothing if the course has its
+    own exercises, because pip would not install those.
 
     Args:
-        course: whose notebook it is.
+        course: the notebook's course.
         lesson: such as "01_ols".
-        code: the lesson's, which tells what it needs.
+        code: the lesson's code, which determines the packages to install.
 
     Raises:
-        BadInput: the course does not say where its repository is.
+        BadInput: the course's settings do not name its repository.
     """
     if course.exercises.folder is not None:
         return
@@ -84,9 +84,9 @@ def opening_cells(course: Course, lesson: str, code: str) -> Iterator[NotebookNo
 
 
 def repository_of(notebook: Path) -> str:
-    """Return OWNER/NAME of the repository that a released notebook links to; empty where it links to none.
+    """Return OWNER/NAME of the repository that a released notebook links to, or "".
 
-    An installed package has released notebooks, and no course with settings.
+    An installed package has released notebooks but no course with settings.
     """
     found = _LINKED.search(notebook.read_text(encoding="utf-8"))
     return found[1] if found else ""
@@ -96,12 +96,12 @@ _LINKED = re.compile(r"\[Open in Colab\]\(https://colab\.research\.google\.com/g
 
 
 def install_cell(library: str, code: str, catalogue: Catalogue) -> NotebookNode:
-    """The cell that gets a lesson what it needs.
+    """Build the cell that installs what a lesson needs.
 
     Args:
-        library: where pip gets the course's library from.
-        code: the lesson's.
-        catalogue: the course's, which knows what Colab lacks.
+        library: the requirement from which pip installs the course's library.
+        code: the lesson's code.
+        catalogue: the course's exercises, which list what Colab lacks.
     """
     needed = "\n".join(f'        "{package}",' for package in (library, *LACKING, *_lacking_for(code, catalogue)))
     source = _CELL.format(needed=needed, version=course_lib.__version__)

@@ -1,10 +1,9 @@
-"""A course on disk: the folder with `nbgrader_config.py`, and where everything in it is.
+"""A course on disk: the folder with `nbgrader_config.py`, and the places of everything in it.
 
-nbgrader's own settings (`c.CourseDirectory...`) name the folders, so that both tools always agree; Katze's
-own are `c.Katze.exercises`, `c.Katze.repository`, `c.Katze.revision`, `c.Katze.website`,
-`c.Katze.solutions_directory`, `c.Katze.solutions`, `c.Katze.slides`, `c.Katze.limits`, `c.Katze.exercise_limits`
-and `c.Katze.system_calls`. What changes in a semester, deadlines and exercises, is in `course.toml` next to it
-(`semester.py`).
+nbgrader's own settings (`c.CourseDirectory...`) name the folders, so that both tools always agree. Katze's settings are
+`c.Katze.exercises`, `c.Katze.repository`, `c.Katze.revision`, `c.Katze.website`, `c.Katze.solutions_directory`,
+`c.Katze.solutions`, `c.Katze.slides`, `c.Katze.limits`, `c.Katze.exercise_limits` and `c.Katze.system_calls`. Whatever
+changes from semester to semester, such as deadlines, is in `course.toml` next to it (`semester.py`).
 """
 
 from __future__ import annotations
@@ -48,15 +47,15 @@ class Course:
 
     Attributes:
         root: the folder with `nbgrader_config.py`.
-        exercises: what is graded in its lessons.
+        exercises: the exercises of its lessons.
         course_id: nbgrader's name for the course; may be empty.
-        repository: OWNER/NAME on GitHub, for the link to Colab and the install cell of the notebooks; empty where the
-            course is released by other means.
-        revision: the repository's tag, branch or commit that the install cell gets the library from.
-        website: the address at which what `katze site` builds is put up; may be empty.
-        solutions: what people write, as text: `<lesson>/<lesson>.py`.
+        repository: OWNER/NAME on GitHub, for the notebooks' link to Colab and install cell; empty if the course is not
+            released on GitHub.
+        revision: the tag, branch or commit from which the install cell gets the library.
+        website: the address of the published website that `katze site` builds; may be empty.
+        solutions: the lessons as people write them, as text: `<lesson>/<lesson>.py`.
         shows_solutions: whether students may ask for them.
-        shows_slides: whether lessons show what they say about a lecture's slides.
+        shows_slides: whether lessons include the cells about a lecture's slides.
         source: nbgrader's source notebooks, made from `solutions`.
         release: the students' notebooks, made from `source`.
         submitted: submissions, as `<student>/<lesson>/<lesson>.ipynb`.
@@ -65,8 +64,8 @@ class Course:
         gradebook: nbgrader's database: a file, or a database on a server.
         limits: what each submission may use.
         exercise_limits: what single exercises may use instead, by id.
-        semester: deadlines, weights, and what is set for single exercises.
-        config: everything that `nbgrader_config.py` sets, for nbgrader's own classes.
+        semester: deadlines, weights, and settings of single exercises.
+        config: all settings in `nbgrader_config.py`, for nbgrader's own classes.
     """
 
     root: Path
@@ -91,12 +90,12 @@ class Course:
 
     @classmethod
     def find(cls, folder: Path | None = None) -> Course:
-        """The course that `folder` belongs to: the nearest folder, from it upwards, with an `nbgrader_config.py`, or
-        the one that `c.CourseDirectory.root` names there; where there is none, the one that it names in Jupyter's own
+        """Find the course that `folder` belongs to: the nearest folder, from it upwards, with an `nbgrader_config.py`,
+        whose `c.CourseDirectory.root` may name another folder. If there is none, use the root from Jupyter's own
         settings.
 
         Args:
-            folder: where to start; by default the current directory, and then Jupyter's settings may name another
+            folder: where to start; by default the current directory. Only then may Jupyter's settings name another
                 course, as they may for nbgrader.
 
         Raises:
@@ -148,13 +147,13 @@ class Course:
         )
 
     def require_exercises(self) -> None:
-        """Refuse settings for exercises that do not exist: a misspelled id would change nothing, silently.
+        """Refuse settings for unknown exercises: a misspelled id would silently change nothing.
 
         Raises:
-            BadInput: `c.Katze.exercise_limits` or `course.toml` names one that the course does not have.
+            BadInput: `c.Katze.exercise_limits` or `course.toml` names an exercise that the course lacks.
         """
         in_semester = set(self.semester.exercises)
-        if in_semester:  # which may name what a person reads
+        if in_semester:  # it may also name written exercises, which a person grades
             in_semester -= self.exercises.all_written().keys()
         named = dict.fromkeys(in_semester, f"{SEMESTER_NAME}: exercises")
         named |= dict.fromkeys(self.exercise_limits, f"{CONFIG_NAME}: c.Katze.exercise_limits")
@@ -166,28 +165,28 @@ class Course:
 
     @property
     def solved(self) -> Path | None:
-        """Where the solutions lie that students may ask for; None where the course has no `course_lib` of its own."""
+        """The folder of the solutions that students may ask for; None if the course has no `course_lib` of its own."""
         learner = self.root / "course_lib" / "learner"
         return learner / "solved" if learner.is_dir() else None
 
     def lessons(self) -> list[str]:
-        """The released lessons, in order: the folders of `release` that hold a notebook of their own name."""
+        """Return the released lessons, sorted: the folders of `release` that contain a notebook of the same name."""
         return sorted(path.parent.name for path in self.release.glob("*/*.ipynb") if path.stem == path.parent.name)
 
     def assignments(self) -> list[str]:
-        """What has been released, in order, lesson or not: the folders of `release` that hold any notebook."""
+        """Return all released assignments, sorted, lessons or not: the folders of `release` with a notebook."""
         return _assignments(self.release)
 
     def grading(self, lesson: str) -> str:
-        """The command that grades a lesson, or an assignment that has no exercises."""
+        """Return the command that grades a lesson, or an assignment without exercises."""
         return f"katze {'autograde' if self.is_plain(lesson) else 'grade'} {quote(lesson)}"
 
     def is_plain(self, lesson: str) -> bool:
-        """Whether this was released, and has no exercises, but test cells of plain nbgrader's."""
+        """Return whether this is a released assignment with nbgrader's own test cells instead of exercises."""
         return lesson not in self.exercises.modules and lesson in self.assignments()
 
     def release_notebook(self, lesson: str) -> Path:
-        """The released notebook of a lesson.
+        """Return the path of a lesson's released notebook.
 
         Raises:
             BadInput: there is no such lesson.
@@ -206,17 +205,18 @@ class Course:
 
     @property
     def secret_file(self) -> Path:
-        """Where the secret is, once it has been made."""
+        """The secret's file, which the first use creates."""
         return self.root / ".katze" / "secret"
 
     def secret(self, make: bool = True) -> bytes:
-        """32 random bytes from which hidden inputs are derived; made on first use, readable by the owner alone.
+        """Return the 32 random bytes from which hidden inputs are derived; made on first use, readable only by the
+        owner.
 
         Args:
-            make: make them where there are none; else there are none.
+            make: whether to make a missing secret; otherwise return b"".
 
         Raises:
-            BadInput: the file has been damaged.
+            BadInput: the file is damaged.
         """
         path = self.secret_file
         if not path.exists():
@@ -237,7 +237,7 @@ def _assignments(release: Path) -> list[str]:
 
 
 def _create_secret(path: Path) -> None:
-    """Write a new secret in one step, so that two processes that both try read the same one."""
+    """Write a new secret atomically, so that two competing processes read the same one."""
     path.parent.mkdir(mode=0o700, exist_ok=True)
     draft = path.with_name(f"secret.{os.getpid()}.{secrets.token_hex(4)}")
     try:

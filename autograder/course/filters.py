@@ -1,9 +1,9 @@
 """The HTML filter for nbgrader's own pages: feedback and formgrader.
 
-nbconvert passes what came from a student (markdown, outputs) and its own highlighted code through one filter,
-`clean_html`, when `HTMLExporter.sanitize_html` is set. nbconvert's own writes a verdict's style sheet out as
-text; this one keeps highlighting and verdicts as they look in the notebook, and nothing that runs or loads.
-`nbgrader_config.py` names it.
+If `HTMLExporter.sanitize_html` is set, nbconvert passes everything that comes from a student (markdown, outputs), and
+its own highlighted code, through one filter, `clean_html`. nbconvert's version turns a verdict's style sheet into
+visible text. This one keeps highlighting and verdicts as they look in the notebook, and drops everything that runs or
+loads. `nbgrader_config.py` names it.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ _PICTURE = re.compile(r"data:image/(?:png|jpeg|gif);base64,[A-Za-z0-9+/=\s]*")
 
 
 def clean_html(fragment: str | bytes) -> str:
-    """The harmless part of an HTML fragment, with the look of highlighted code and of verdicts.
+    """Return the harmless part of an HTML fragment, which keeps highlighted code and verdicts as they look.
 
-    Text, tables, lists and links stay. Pictures stay if they are in the page itself. Scripts, styles, forms, ids
-    (formgrader's own scripts go by them) and every other class go.
+    Text, tables, lists and links stay. Pictures stay if they are embedded in the page. Scripts, styles, forms, ids
+    (formgrader's scripts rely on them) and all other classes go.
     """
     text = fragment.decode("utf-8", "replace") if isinstance(fragment, bytes) else str(fragment)
     cleaned = nh3.clean(
@@ -54,7 +54,7 @@ def clean_html(fragment: str | bytes) -> str:
 
 
 def _attribute(tag: str, name: str, value: str) -> str | None:
-    """The value that an attribute keeps; None drops it."""
+    """Return the value that an attribute keeps, or None to drop it."""
     if name == "class":
         kept = [word for word in value.split() if word in _HIGHLIGHTING or _CLASS.fullmatch(word)]
         return " ".join(kept) or None

@@ -1,4 +1,4 @@
-"""Cells whose code only draws are folded in what students get: the picture is to be read, the code on request."""
+"""Folds cells in the students' notebooks whose code only draws: readers see the picture, and the code on request."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 DEMO = "demo"
 FOLDED = {"jupyter": {"source_hidden": True}, "cellView": "form"}
-"""Cell metadata: what JupyterLab folds by, and what Colab does."""
+"""Cell metadata that folds a cell, in JupyterLab and in Colab."""
 
 TITLE = "# @title The code of this picture"
-"""How the first line of a folded cell begins."""
+"""The beginning of a folded cell's first line."""
 
 
 def fold(cell: NotebookNode) -> None:
-    """Fold a demo cell if nothing in it is needed elsewhere: it only draws with `show`."""
+    """Fold a demo cell if no other cell needs anything from it, because it only draws with `show`."""
     if DEMO in cell.metadata.get("tags", ()) and cell.cell_type == "code":
         code = ast.parse(TransformerManager().transform_cell(cell.source))
         if all(map(_draws, code.body)):
@@ -28,7 +28,7 @@ def fold(cell: NotebookNode) -> None:
 
 
 def _title(code: ast.Module) -> str:
-    """The line that stays to be seen of a folded cell: JupyterLab shows a cell's first, Colab the one with a title."""
+    """Return the line of a folded cell that stays visible: its first line in JupyterLab, its title in Colab."""
     names = [statement.name.replace("_", " ") for statement in code.body if isinstance(statement, ast.FunctionDef)]
     return f"{TITLE}{f': {names[0]}' if names else ''}"
 

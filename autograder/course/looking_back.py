@@ -1,4 +1,4 @@
-"""Makes the opening of a released lesson: its questions on earlier ones, and a cell that counts the right answers."""
+"""Makes the opening of a released lesson: its questions about earlier lessons, and a cell that counts right answers."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 RECALL = "katze-recall"
-"""Tag of both cells, and id of the questions; the cell that counts is a demo, too: a sandbox leaves it out."""
+"""Tag of both cells, and id of the questions. The counting cell is also a demo, so that sandboxes leave it out."""
 
 COUNT = f"{RECALL}-count"
-"""The id of the cell that counts."""
+"""The id of the counting cell."""
 
 _SOURCE = """\
 # Your letters in order, such as "b d a - c": how many are right at first is counted in progress()
@@ -30,12 +30,12 @@ _CHOICE = re.compile(r"^<details><summary>(.*?)</summary>.*$", re.M)
 
 
 def recall_cells(course: Course, lesson: str) -> Iterator[NotebookNode]:
-    """The two cells; none where the lesson has no questions.
+    """Yield the two cells; yield nothing if the lesson has no questions.
 
     Raises:
         UnusableExercises: its questions cannot be used.
     """
-    import nbformat  # Colab has none, and a check there reads only what is below
+    import nbformat  # Colab lacks it, and a check there only needs the function below
 
     asked = questions_of(course.exercises, lesson)
     if asked is not None:
@@ -45,5 +45,5 @@ def recall_cells(course: Course, lesson: str) -> Iterator[NotebookNode]:
 
 
 def without_reasons(source: str) -> str:
-    """Questions for where nothing can be folded: their choices without reasons, which `recall` prints."""
+    """Return questions for places that cannot fold text: without the reasons of the choices, which `recall` prints."""
     return unescape(re.sub("</?em>", "*", re.sub("</?code>", "`", _CHOICE.sub(r"- \1", source))))

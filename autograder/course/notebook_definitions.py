@@ -1,4 +1,4 @@
-"""Reads what a released notebook has: imports, the functions that it defines for its students, the empty stubs."""
+"""Reads the definitions in a released notebook: imports, functions that it gives to students, empty stubs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from IPython.core.inputtransformer2 import TransformerManager
 
 
 def released_stubs(notebooks: Iterable[Path]) -> dict[str, str]:
-    """The code of the answer cells in released notebooks, by exercise id, each with what it needs from the notebook."""
+    """Return the code of the answer cells in released notebooks, by exercise id, each with the definitions from the
+    notebook that it needs.
+    """
     stubs = {}
     for text in (notebook.read_text(encoding="utf-8") for notebook in notebooks):
         for grade_id, source in _answer_cells(json.loads(text)).items():
@@ -24,16 +26,16 @@ def released_stubs(notebooks: Iterable[Path]) -> dict[str, str]:
 
 
 def needed_of_notebook(notebook: Path, source: str) -> list[ast.stmt]:
-    """What some source uses of what a released notebook imports and gives, in the notebook's order."""
+    """Return the released notebook's imports and definitions that a source uses, in the notebook's order."""
     return list(_needed(source, _given_by(notebook.read_text(encoding="utf-8"))))
 
 
 def answered_cells(notebook: Path, fresh: bytes) -> list[str]:
-    """The `grade_id`s of a notebook's cells that somebody has written an answer into; none where it is no notebook.
+    """Return the `grade_id`s of a notebook's cells that contain an answer; [] if the file is not a notebook.
 
     Args:
         notebook: a copy of a released notebook, or the released one itself.
-        fresh: the same lesson's notebook as it is released.
+        fresh: the same lesson's notebook, freshly released.
     """
     stubs = _answer_cells(json.loads(fresh))
     try:
@@ -49,7 +51,7 @@ def _answer_cells(notebook: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _source(cell: Mapping[str, Any]) -> str:
-    """The cell's code as plain Python, without magics."""
+    """Return the cell's code as plain Python, without magics."""
     source = cell["source"]
     return TransformerManager().transform_cell(source if isinstance(source, str) else "".join(source))
 
@@ -60,13 +62,13 @@ _IMPORTS = (ast.Import, ast.ImportFrom)
 
 @cache
 def _given_by(text: str) -> list[_Given]:
-    """What a notebook gives, once for all answers of a process: to parse it takes longer than to check one of them."""
+    """Return a notebook's imports and definitions, cached because parsing it takes longer than checking an answer."""
     cells = json.loads(text)["cells"]
     return [one for cell in cells if cell["cell_type"] == "code" for one in _given(cell)]
 
 
 def _given(cell: Mapping[str, Any]) -> list[_Given]:
-    """What a cell imports and, where it is neither graded nor a demo, its classes, functions and constants."""
+    """Return a cell's imports and, unless it is graded or a demo, its classes, functions and constants."""
     metadata = cell["metadata"]
     is_plain = "nbgrader" not in metadata and "demo" not in metadata.get("tags", ())
     statements = [one for one in ast.parse(_source(cell)).body if isinstance(one, get_args(_Given))]
@@ -74,7 +76,7 @@ def _given(cell: Mapping[str, Any]) -> list[_Given]:
 
 
 def _is_computed(statement: ast.stmt) -> bool:
-    """Whether this gives a name to something that has to be computed: anything but a literal, such as a table."""
+    """Return whether this assigns a computed value: anything but a literal, such as a table."""
     if not isinstance(statement, ast.Assign):
         return False
     try:
@@ -85,7 +87,7 @@ def _is_computed(statement: ast.stmt) -> bool:
 
 
 def _needed(source: str, given: Sequence[_Given]) -> list[_Given]:
-    """What the source mentions of what is given, and what that mentions in turn, in the order of the notebook."""
+    """Return the given statements that the source mentions, directly or through others, in the notebook's order."""
     found: set[int] = set()
     names = _mentioned(ast.parse(source))
     while more := {i for i, statement in enumerate(given) if _binds(statement) & names} - found:

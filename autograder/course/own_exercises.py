@@ -1,4 +1,4 @@
-"""The files of a course's own exercises, for where its folder is not: another machine, an archive."""
+"""Collects the files of a course's own exercises, for places without its folder: another machine, an archive."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from course_lib.exercises.catalogue import Catalogue
 
 
 def files_of_own(exercises: Catalogue, lesson: str) -> Iterator[tuple[str, bytes]]:
-    """What a lesson's exercises have imported from the course's folder: modules, and whole packages.
+    """Yield the files that a lesson's exercises have imported from the course's folder: modules and whole packages.
 
     Args:
-        exercises: the course's.
-        lesson: whose.
+        exercises: the course's exercises.
+        lesson: the lesson's name.
 
     Returns:
-        The files, by their places in that folder; none where exercises are installed.
+        The files, by their paths in that folder; none if the exercises are installed.
 
     Raises:
-        UnusableExercises: they cannot be used.
+        UnusableExercises: the exercises cannot be used.
     """
     folder = exercises.folder
     if folder is None:
@@ -35,7 +35,7 @@ def files_of_own(exercises: Catalogue, lesson: str) -> Iterator[tuple[str, bytes
 
 
 def _files(place: Path, module: object) -> list[Path]:
-    """The files of what a process has imported by this name, if that was the one in this place."""
+    """Return the files of an imported module or package, if it was imported from this place."""
     if str(place) in getattr(module, "__path__", ()):
         return sorted(path for path in place.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     file = place.with_suffix(".py")

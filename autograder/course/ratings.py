@@ -1,4 +1,4 @@
-"""Writes below each exercise's heading how hard and how important it is, while a release is built."""
+"""Writes how hard and how important each exercise is below its heading, while a release is built."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _TASK = re.compile(r"^`([\w.]+)` · .* · about \d+ minutes$", re.M)
 
 
 def tell_rating(cell: NotebookNode, exercises: Mapping[str, Exercise]) -> None:
-    """Write into a task's cell what its exercise says of both.
+    """Write the exercise's rating into its task's cell.
 
     Args:
-        cell: of a lesson; one without a task stays as it is.
-        exercises: those of the lesson, by their ids.
+        cell: a cell of a lesson; a cell without a task stays as it is.
+        exercises: the lesson's exercises, by id.
     """
 
     def told(task: re.Match[str]) -> str:

@@ -1,7 +1,7 @@
 """Writes into a notebook how long the lesson takes and where to stop for tonight, while a release is built.
 
-The minutes of its exercises are in its text. What is read is counted here: words of prose, formulas, lines of code that
-are not folded, pictures. What the machine needs a course has measured (`Catalogue.seconds`).
+The notebook's text states the minutes for its exercises. Reading time is counted here: words of prose, formulas,
+unfolded lines of code, pictures. The machine's time is measured per course (`Catalogue.seconds`).
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from nbformat import NotebookNode
 from autograder.course.folding import DEMO, FOLDED
 
 WORDS_A_MINUTE = 180
-"""Of prose that explains something. A formula within a line counts as a word."""
+"""Reading speed for prose that explains something. An inline formula counts as a word."""
 
 FORMULA, CODE_LINE, PICTURE = 20 / 60, 4 / 60, 30 / 60
-"""Minutes for a formula of its own, for a line of code that is there to be read, and for what a demo shows."""
+"""Minutes for a displayed formula, a visible line of code, and the picture of a demo."""
 
 ONE_EVENING = 90
-"""Minutes up to which a lesson is not divided."""
+"""A lesson is not divided up to this many minutes."""
 
 _TABLE = re.compile(r"^\| \| you will write \|.*(?:\n\|.*)+", re.M)
 _TASK = re.compile(r"^### Exercise .*\n`[\w.]+` · .* · about (\d+) minutes\b.*$", re.M)
@@ -38,11 +38,11 @@ _TOLD = re.compile(rf"\n\n{re.escape(_HOW_LONG)}.*|^{re.escape(_STOP)}.*\n\n", r
 
 
 def tell_times(seconds: int, cells: Sequence[NotebookNode]) -> None:
-    """Write into a lesson's cells how long it takes, below the table of its exercises, and where to stop for tonight.
+    """Write into a lesson's cells how long it takes, below the table of exercises, and where to stop for tonight.
 
     Args:
-        seconds: how long all of them run, together; 0 where it was not measured.
-        cells: as students get them; a lesson without such a table stays as it is.
+        seconds: the running time of all cells together; 0 if it was not measured.
+        cells: the cells that students get; a lesson without such a table stays as it is.
     """
     head = next((cell for cell in cells if _TABLE.search(cell.source)), None)
     if head is None:
@@ -67,15 +67,15 @@ def tell_times(seconds: int, cells: Sequence[NotebookNode]) -> None:
 
 
 def without_times(source: str) -> str:
-    """A cell's text without what `tell_times` has written into it."""
+    """Return a cell's text without the additions by `tell_times`."""
     return _TOLD.sub("", source)
 
 
 def what_it_takes(lessons: Iterable[Path]) -> str:
-    """Say what learners have to know before they begin, and how many hours lessons take by what they say themselves.
+    """Return what learners must know before they begin, and how many hours the lessons take, as they state.
 
     Args:
-        lessons: their notebooks, as students get them.
+        lessons: the students' notebooks.
     """
     known = [path for path in lessons if path.is_file()]
     told = [found for path in known if (found := told_times(path.read_text(encoding="utf-8")))]
@@ -86,13 +86,15 @@ def what_it_takes(lessons: Iterable[Path]) -> str:
 
 
 def told_times(source: str) -> tuple[str, int] | None:
-    """What `tell_times` has written into a cell: how long the lesson takes, in words and in minutes; None elsewhere."""
+    """Return how long the lesson takes, in words and in minutes, from a cell in which `tell_times` has written it; else
+    None.
+    """
     found = _TOTAL.search(source)
     return (found[1], 60 * int(found[2] or 0) + int(found[3] or 0)) if found else None
 
 
 def minutes_of(cell: NotebookNode) -> tuple[float, float]:
-    """The minutes that it takes to read and look at a cell, and to write what it asks for."""
+    """Return the minutes for reading and looking at a cell, and the minutes for writing what it asks for."""
     if cell.cell_type == "markdown":
         return _prose(cell.source), float(sum(map(int, _TASK.findall(cell.source))))
     picture = PICTURE if DEMO in cell.metadata.get("tags", ()) else 0.0
@@ -104,8 +106,8 @@ def minutes_of(cell: NotebookNode) -> tuple[float, float]:
 def _middle(
     cells: Sequence[NotebookNode], taken: Sequence[tuple[float, float]]
 ) -> tuple[NotebookNode, str, float] | None:
-    """The numbered heading nearest to the middle of a lesson, its cell, and the minutes until
-    there; one of a subsection only where it is much nearer.
+    """Return the numbered heading nearest to the middle of a lesson, its cell, and the minutes until there. A
+    subsection's heading is taken only if it is much nearer.
     """
     behind, half, found = 0.0, sum(map(sum, taken)) / 2, []
     for cell, minutes in zip(cells, taken, strict=True):

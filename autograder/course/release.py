@@ -1,14 +1,14 @@
-"""From `solutions/`, which people write, to `notebooks/`, which students open.
+"""Builds `notebooks/`, which students open, from `solutions/`, which people write.
 
     solutions/<lesson>/<lesson>.py  --jupytext-->  build/source/...  --nbgrader-->  notebooks/<lesson>/<lesson>.ipynb
                                     --the answers with their reasons-->  course_lib/learner/solved/<exercise>.md
 
-The first step adds all that can be derived, so that no author writes it: the link to Colab and the install cell; the
-questions that look back; the flags, the points and the markers of graded cells; and cell ids. The second is
-nbgrader's own `generate_assignment`, so that `nbgrader generate_assignment` on `build/source` gives the same bytes. It
-runs without a database: a release says nothing about grades, so building one never touches a gradebook.
+The first step adds everything that can be derived, so that no author has to write it: the link to Colab and the install
+cell; the questions about earlier lessons; the flags, points and markers of graded cells; and cell ids. The second step
+is nbgrader's own `generate_assignment`, so that `nbgrader generate_assignment` on `build/source` gives the same bytes.
+It runs without a database: a release contains no grades, so building one never touches a gradebook.
 
-The same solutions always give the same bytes. `check_release` relies on it to find drift.
+The same solutions always give the same bytes, which `check_release` relies on to find drift.
 """
 
 from __future__ import annotations
@@ -60,10 +60,10 @@ NOTEBOOK_METADATA = {
 }
 
 KEPT_METADATA = ("nbgrader", "tags", "jupyter")
-"""Cell metadata that goes on to students; jupytext's own stays behind."""
+"""Cell metadata that students get; jupytext's own is dropped."""
 
 LONGEST_ID = 64
-"""nbformat's limit for a cell id, and so ours for a `grade_id`."""
+"""nbformat's limit for a cell id, and therefore ours for a `grade_id`."""
 
 _KINDS = {
     "answer": ("code", {"grade": False, "solution": True, "locked": False}),
@@ -77,7 +77,7 @@ _GRADE_ID = re.compile(r"(?P<module>[a-z][a-z0-9_]*)-(?P<task>[a-z][a-z0-9_]*)-(
 
 @dataclass(frozen=True)
 class Role:
-    """What a graded cell is for.
+    """The role of a graded cell.
 
     Attributes:
         exercise: the exercise's id, such as "ols.fit".
@@ -89,7 +89,7 @@ class Role:
 
     @classmethod
     def parse(cls, grade_id: str) -> Role | None:
-        """The role that a `grade_id` such as "ols-fit-answer" stands for; None for any other text."""
+        """Return the role that a `grade_id` such as "ols-fit-answer" names; None for any other text."""
         match = _GRADE_ID.fullmatch(grade_id)
         return cls(f"{match['module']}.{match['task']}", match["kind"]) if match else None
 
@@ -100,7 +100,7 @@ class Role:
 
     @property
     def marker(self) -> str:
-        """The first line of the cell's source: it survives where metadata is lost."""
+        """The first line of the cell's source; it survives the loss of metadata."""
         text = f"katze: {self.exercise} {self.kind}"
         return f"<!-- {text} -->" if self.kind == "written" else f"# {text}"
 
@@ -108,12 +108,12 @@ class Role:
 def release(course: Course, lessons: Sequence[str] | None = None) -> list[Path]:
     """Build the students' notebooks, and nbgrader's source notebooks on the way.
 
-    Everything is built before anything is written: if one lesson cannot be built, nothing changes. Files that a lesson
-    no longer has are left for `check_release` to name.
+    Build everything before writing anything: if one lesson fails, nothing changes. Files that a lesson no longer has
+    stay, and `check_release` names them.
 
     Args:
         course: the course to release.
-        lessons: which; by default all in `course.solutions`.
+        lessons: the lessons to build; by default all in `course.solutions`.
 
     Returns:
         The notebooks, in the order of `lessons`.
@@ -123,7 +123,7 @@ def release(course: Course, lessons: Sequence[str] | None = None) -> list[Path]:
     """
     chosen = chosen_lessons(course, lessons)
     for path, content in _build(course, chosen).items():
-        if not path.is_file() or path.read_bytes() != content:  # what stays the same keeps its time
+        if not path.is_file() or path.read_bytes() != content:  # unchanged files keep their modification time
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
     if course.solved is not None and not course.shows_solutions:
@@ -133,11 +133,11 @@ def release(course: Course, lessons: Sequence[str] | None = None) -> list[Path]:
 
 
 def check_release(course: Course, lessons: Sequence[str] | None = None) -> list[str]:
-    """How the release on disk differs from what `release` would build; empty if it does not.
+    """Return the differences between the release on disk and what `release` would build; empty if there are none.
 
     Args:
-        course: the course to look at. Nothing is written.
-        lessons: as for `release`. Leftover lessons and solutions are looked for only when all are checked.
+        course: the course to check; nothing is written.
+        lessons: as for `release`; leftover lessons and solutions are reported only if all lessons are checked.
 
     Returns:
         One line for each file that is missing, different or left over.
@@ -171,7 +171,7 @@ def check_release(course: Course, lessons: Sequence[str] | None = None) -> list[
 
 
 def fresh_release(course: Course, lesson: str) -> bytes:
-    """A lesson's notebook as `release` would write it.
+    """Return a lesson's notebook as `release` would write it.
 
     Raises:
         BadInput: as for `release`.
@@ -188,7 +188,7 @@ def _shown(path: Path, root: Path) -> str:
 
 
 def _build(course: Course, lessons: Iterable[str]) -> dict[Path, bytes]:
-    """All that a release of these lessons consists of: the content of each file."""
+    """Build a release of these lessons, and return the content of each file."""
     exercises = course.exercises.all()
     pages: dict[str, str] = {}
     with tempfile.TemporaryDirectory(prefix="katze-release-") as folder:
@@ -220,7 +220,9 @@ def _build(course: Course, lessons: Iterable[str]) -> dict[Path, bytes]:
 
 
 def _reference_list(exercises: Iterable[Exercise]) -> str:
-    """Where the library does what each exercise asks for: sandboxes, which hold no exercises, read it there."""
+    """Return the module that says where the library implements each exercise; sandboxes, which contain no exercises,
+    read it.
+    """
     rows = [
         f'    "{one.id}": "{one.reference.__module__.removeprefix("course_lib.")}.{one.reference.__name__}",\n'
         for one in exercises
@@ -236,7 +238,7 @@ def _reference_list(exercises: Iterable[Exercise]) -> str:
 def _written_cells(lesson: str, path: Path) -> list[NotebookNode]:
     try:
         return list(jupytext.reads(path.read_text(encoding="utf-8"), fmt="py:percent").cells)
-    except Exception as error:  # jupytext raises what it likes on a file that is not a notebook
+    except Exception as error:  # jupytext may raise anything for a file that is not a notebook
         raise BadInput(f"{lesson}: {path} is not a notebook: {_first_line(error)}") from error
 
 
@@ -267,10 +269,11 @@ def _source_notebook(
 
 
 def _complete(lesson: str, cell: NotebookNode, wanted: dict[str, Exercise]) -> None:
-    """Give a graded cell all that nbgrader wants of it, which its `grade_id` and its exercise say; and the marker.
+    """Add to a graded cell all metadata that nbgrader needs, derived from its `grade_id` and its exercise; and the
+    marker.
 
     Raises:
-        BadInput: it has no such id, or what is written in it says something else.
+        BadInput: it has no such id, or its contents contradict the exercise.
     """
     written = cell.metadata.nbgrader
     grade_id = written.get("grade_id", "")
@@ -303,13 +306,13 @@ def _complete(lesson: str, cell: NotebookNode, wanted: dict[str, Exercise]) -> N
     elif "BEGIN SOLUTION" not in cell.source:
         if role.kind == "answer":
             raise BadInput(f"{lesson}: {grade_id} needs a region ### BEGIN SOLUTION ... ### END SOLUTION")
-        cell.source = f"### BEGIN SOLUTION\n{cell.source}\n### END SOLUTION"  # else nbgrader replaces the marker too
+        cell.source = f"### BEGIN SOLUTION\n{cell.source}\n### END SOLUTION"  # else nbgrader replaces the marker, too
     separator = "\n\n" if role.kind == "written" else "\n"
     cell.source = f"{role.marker}{separator}{cell.source}"
 
 
 def _checked_ids(lesson: str, cell: NotebookNode) -> list[object]:
-    """The first argument of each call of `check` in a cell; None where it is not written out."""
+    """Return the first argument of each call of `check` in a cell; None for one that is not a literal."""
     return [
         node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else None
         for node in ast.walk(_parsed(lesson, cell))
@@ -325,9 +328,9 @@ def _parsed(lesson: str, cell: NotebookNode) -> ast.Module:
 
 
 def _name(cells: Sequence[NotebookNode]) -> None:
-    """Give cells ids that depend on nothing but what the cells are: the grade_id, or a hash of the source.
+    """Give cells ids that depend only on their contents: the grade_id, or a hash of the source.
 
-    Equal sources are numbered, so inserting or moving other cells changes no id.
+    Equal sources are numbered, so that inserting or moving other cells changes no id.
     """
     seen: Counter[tuple[str, str]] = Counter()
     for cell in cells:
@@ -343,7 +346,7 @@ def _name(cells: Sequence[NotebookNode]) -> None:
 
 
 def _check_agreement(lesson: str, notebook: NotebookNode, wanted: Iterable[str]) -> None:
-    """Every exercise of the lesson has one answer and then one check.
+    """Check that every exercise of the lesson has one answer, followed by one check.
 
     Raises:
         BadInput: the first disagreement.
@@ -362,7 +365,7 @@ def _check_agreement(lesson: str, notebook: NotebookNode, wanted: Iterable[str])
 
 
 def _check_stubs(lesson: str, path: Path, wanted: dict[str, Exercise]) -> None:
-    """What a student gets still defines the name that will be checked."""
+    """Check that the students' stub still defines the name that will be checked."""
     for cell in nbformat.read(path, as_version=4).cells:
         role = Role.parse(cell.metadata.get("nbgrader", {}).get("grade_id", ""))
         if role is not None and role.kind == "answer":
@@ -390,7 +393,7 @@ def _generate_assignment(course: Course, lesson: str, workshop: Path) -> None:
         )
     )
     log, logged = logging.Logger("katze.release"), BufferingHandler(sys.maxsize)
-    log.addHandler(logged)  # nbgrader logs its reasons and raises without them
+    log.addHandler(logged)  # nbgrader logs its reasons, and its exceptions lack them
     directory = CourseDirectory(config=config, log=log)
     try:
         GenerateAssignment(coursedir=directory, config=config, log=log).start()

@@ -12,31 +12,31 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 def data_folder(packages: Path) -> Path:
-    """Where pip puts the data of a package, by the folder that it puts the package in.
+    """Return the folder for a package's data, given the folder where pip has installed the package.
 
-    That is not the same for `pip install`, `pip install --user` and `pip install --target`.
+    It differs between `pip install`, `pip install --user` and `pip install --target`.
 
     Args:
-        packages: such as ".../lib/python3.12/site-packages".
+        packages: the folder of packages, such as ".../lib/python3.12/site-packages".
     """
     for scheme in sysconfig.get_scheme_names():
         if Path(sysconfig.get_path("purelib", scheme)).resolve() == packages.resolve():
             return Path(sysconfig.get_path("data", scheme))
-    return packages  # with `--target` both are in one folder
+    return packages  # `--target` puts both into one folder
 
 
 INSTALLED = data_folder(REPOSITORY) / "share" / "katze" / "notebooks"
-"""Where the released notebooks are beside an installed package."""
+"""The folder of the released notebooks of an installed package."""
 
 
 def released_notebooks(*places: Path) -> dict[str, Path]:
-    """The released notebooks, by lesson, of the first place that has some.
+    """Return the released notebooks, by lesson, from the first place that has some.
 
     Args:
-        places: folders in or below which a course may be; this repository and the installed package come after them.
+        places: folders in or below a course; this repository and the installed package are tried after them.
 
     Raises:
-        BadInput: there are none anywhere.
+        BadInput: no place has any.
     """
     for place in (*places, REPOSITORY):
         try:

@@ -1,4 +1,4 @@
-"""Reads what a course sets for its semester, in `course.toml` beside `nbgrader_config.py`: deadlines, weights,
+"""Reads a course's settings for its semester from `course.toml`, next to `nbgrader_config.py`: deadlines, weights,
 exercises.
 
     drop_lowest = 1                      # of the lessons that count
@@ -13,14 +13,14 @@ exercises.
     late = { policy = "cap", cap = 80 }  # cap: percent of the lesson's points that a late submission can reach
     [lessons.01_ols.extensions]
     ada = 2026-11-27T18:00:00+01:00
-    [lessons.01_ols.handed_in]     # where the submission says nothing, or says it wrongly
+    [lessons.01_ols.handed_in]     # if the submission has no time, or a wrong one
     ben = 2026-11-21T09:30:00+01:00
     [exercises."ols.fit"]
     drop = true                          # or full_credit, extra_credit, never_lower
     accept = ["sha256:…", "accepted/scores.py"]
     tolerance = { relative = 1e-3, absolute = 1e-5 }
 
-Everything may be left out, the file too. It is checked whole before anything else happens.
+Everything may be left out, even the file. The whole file is checked before anything else happens.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from autograder.errors import BadInput
 SEMESTER_NAME = "course.toml"
 
 Policy = Literal["none", "linear", "cap", "nbgrader"]
-"""What a late submission costs: nothing, something for each day, all above a bound, or what nbgrader's plugin says."""
+"""The penalty for a late submission: none, some points per day, a cap, or whatever nbgrader's plugin says."""
 
 _NUMBERS_OF: Mapping[Policy, tuple[str, ...]] = {"linear": ("per_day", "at_most"), "cap": ("cap",)}
 _NEEDED_BY: Mapping[Policy, tuple[str, int]] = {"linear": ("per_day", 10), "cap": ("cap", 80)}  # with an example
@@ -54,15 +54,15 @@ _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
 @dataclass(frozen=True)
 class Late:
-    """What becomes of a late submission.
+    """How late submissions are treated.
 
     Attributes:
-        policy: what it costs. By default it is what `nbgrader_config.py` says, which is nothing unless a course
-            says otherwise there.
-        grace: how long after the due date a submission is not late yet.
-        per_day: linear: what each day begun after the due date costs, in percent of the lesson's points.
-        at_most: linear: what is lost at most, in percent of the lesson's points.
-        cap: cap: what a late submission can reach, in percent of the lesson's points.
+        policy: the penalty. By default, `nbgrader_config.py` decides, which means no penalty unless the course sets one
+            there.
+        grace: how long after the due date a submission still counts as on time.
+        per_day: for "linear": the loss for each day begun after the due date, in percent of the lesson's points.
+        at_most: for "linear": the largest loss, in percent of the lesson's points.
+        cap: for "cap": the most that a late submission can reach, in percent of the lesson's points.
     """
 
     policy: Policy = "nbgrader"
@@ -74,14 +74,14 @@ class Late:
 
 @dataclass(frozen=True)
 class LessonTerms:
-    """What is set for one lesson.
+    """The settings for one lesson.
 
     Attributes:
-        due: when it has to be handed in, with its offset from UTC; None where nothing is set.
-        weight: its share in the total, next to those of the other lessons.
-        late: what becomes of late submissions.
-        extensions: when single students have to hand in instead, by their ids.
-        handed_in: when single students have handed in, whatever their submissions say, by their ids.
+        due: the due date, with its offset from UTC; None if none is set.
+        weight: its share in the total, relative to the other lessons.
+        late: how late submissions are treated.
+        extensions: later due dates of single students, by student id.
+        handed_in: when single students handed in, by student id; overrides what their submissions say.
     """
 
     due: datetime | None = None
@@ -91,22 +91,22 @@ class LessonTerms:
     handed_in: Mapping[str, datetime] = field(default_factory=dict, hash=False)
 
     def due_for(self, student: str) -> datetime | None:
-        """When a student has to hand in: an extension counts in place of the due date."""
+        """Return a student's due date: the extension, or else the lesson's."""
         return self.extensions.get(student, self.due)
 
 
 @dataclass(frozen=True)
 class ExerciseTerms:
-    """What is set for one exercise.
+    """The settings for one exercise.
 
     Attributes:
-        drop: it gives no points, and none can be had.
-        full_credit: everyone who handed in has all of its points.
-        extra_credit: its points count, and are not among those that can be had.
-        never_lower: grading again takes no points away.
-        accept: answers that are right whatever the check says: their digests, or files below the course's folder.
-        tolerance: how far an answer may be from the reference: "relative" to its value, "absolute" or both; empty
-            where that is left as the exercise has it.
+        drop: whether it gives no points and does not count toward the maximum.
+        full_credit: whether everyone who handed in gets all of its points.
+        extra_credit: whether its points count, but not toward the maximum.
+        never_lower: whether regrading may not take points away.
+        accept: answers that are right regardless of the check: their digests, or files below the course's folder.
+        tolerance: how far an answer may be from the reference: "relative" to its value, "absolute" or both; empty to
+            keep the exercise's own tolerance.
     """
 
     drop: bool = False
@@ -118,18 +118,18 @@ class ExerciseTerms:
 
 
 FLAGS = ("drop", "full_credit", "extra_credit", "never_lower")
-"""What of it is true or false."""
+"""The settings of an exercise that are true or false."""
 
 
 @dataclass(frozen=True)
 class Semester:
-    """Everything that `course.toml` sets.
+    """All settings in `course.toml`.
 
     Attributes:
-        drop_lowest: how many of a student's lessons, the lowest, do not count in the total.
-        late: what becomes of late submissions where a lesson sets nothing else.
-        lessons: by lesson; only those that are named.
-        exercises: by exercise's id; only those that are named.
+        drop_lowest: how many of each student's lowest lessons do not count in the total.
+        late: how late submissions are treated, unless a lesson says otherwise.
+        lessons: settings of the lessons that the file names.
+        exercises: settings of the exercises that the file names, by id.
     """
 
     drop_lowest: int = 0
@@ -138,23 +138,23 @@ class Semester:
     exercises: Mapping[str, ExerciseTerms] = field(default_factory=dict, hash=False)
 
     def lesson(self, lesson: str) -> LessonTerms:
-        """What is set for a lesson, named or not."""
+        """Return the settings for a lesson, named or not."""
         return self.lessons.get(lesson) or LessonTerms(late=self.late)
 
     def exercise(self, exercise: str) -> ExerciseTerms:
-        """What is set for an exercise, named or not."""
+        """Return the settings for an exercise, named or not."""
         return self.exercises.get(exercise) or ExerciseTerms()
 
 
 def read_semester(root: Path, lessons: Collection[str]) -> Semester:
-    """Read `course.toml`; without one nothing is set.
+    """Read `course.toml`; if it is missing, nothing is set.
 
     Args:
         root: the course's folder.
-        lessons: those that there are. Whether there are the exercises is for `Course.require_exercises` to see.
+        lessons: the existing lessons. `Course.require_exercises` checks the exercises.
 
     Raises:
-        BadInput: the file cannot be read, or something in it cannot be used: the line names it and what to do.
+        BadInput: the file or a setting in it cannot be used; the message names it and says what to do.
     """
     path = root / SEMESTER_NAME
     try:
@@ -171,7 +171,7 @@ def read_semester(root: Path, lessons: Collection[str]) -> Semester:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """What to do about an unknown name: the known one that is nearest to it, or all of them."""
+    """Return advice about an unknown name: the most similar known name, or all of them."""
     names = sorted(known)
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     return f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(names) or 'none'}"
@@ -191,7 +191,7 @@ def _semester(settings: Mapping[str, Any], lessons: Collection[str], root: Path)
 
 
 def _late(where: str, settings: Any, default: Late) -> Late:
-    """What a table `late` sets; it keeps of the default what it does not set, but no numbers of another policy."""
+    """Read a table `late`; it inherits missing settings from the default, except for the numbers of another policy."""
     names = tuple(entry.name for entry in fields(Late))
     _check_names(where, _table(where, settings), names, "setting")
     policy = settings.get("policy", default.policy)
@@ -232,7 +232,7 @@ def _lesson(where: str, settings: Any, default: Late) -> LessonTerms:
 def _exercise(name: str, settings: Any, root: Path) -> ExerciseTerms:
     where = f'exercises."{name}"'
     for inner, value in _table(where, settings).items():
-        if isinstance(value, dict) and "." not in name and inner != "tolerance":  # TOML takes the dot for its own
+        if isinstance(value, dict) and "." not in name and inner != "tolerance":  # an unquoted dot nests tables
             raise _fault(f"exercises.{name}.{inner}", f'needs quotes around the id: [exercises."{name}.{inner}"]')
     _check_names(where, settings, (*FLAGS, "accept", "tolerance"), "setting")
     for flag in FLAGS:
@@ -307,7 +307,7 @@ def _duration(where: str, value: Any) -> timedelta:
 
 
 def _moment(where: str, value: Any) -> datetime:
-    """A time with its offset from UTC: without one, nobody knows which clock it is on, and the clocks change."""
+    """Return a time, which must have an offset from UTC: clocks change, and zones differ."""
     example = "such as 2026-11-20T18:00:00+01:00, without quotes"
     if not isinstance(value, date):
         raise _fault(where, f"must be a date and time, {example}, not {value!r}")
@@ -319,5 +319,5 @@ def _moment(where: str, value: Any) -> datetime:
 
 
 def utc(moment: datetime) -> datetime:
-    """A time with an offset, in UTC and without a zone, as nbgrader keeps it."""
+    """Convert a time with an offset to UTC without a zone, as nbgrader stores it."""
     return moment.astimezone(UTC).replace(tzinfo=None)

@@ -1,4 +1,4 @@
-"""Reads what a course sets in `nbgrader_config.py`, after Jupyter's own settings, and checks it before anything runs.
+"""Reads a course's settings from `nbgrader_config.py`, on top of Jupyter's own, and checks them before anything runs.
 
     c.Katze.exercises = {"01_ols": "ols_exercises"}  # a module in the course's folder for each lesson
     c.Katze.limits = {"submission_seconds": 120, "memory_bytes": 4 << 30}
@@ -7,9 +7,9 @@
     c.Katze.solutions = False  # students cannot ask for the course's solutions
     c.Katze.slides = False  # lessons leave out what they say about a lecture's slides
 
-The names are those of `Limits` and, for an exercise, of `Allowance`. Seconds are processor time, except for
-`wall_seconds`. A sandbox gets the time of a whole submission, unless `processor_seconds` says something else. The
-deny-list of system calls is for a machine where `katze doctor` names one that the allow-list lacks.
+The names are the attributes of `Limits` and, for an exercise, of `Allowance`. Seconds are processor time, except for
+`wall_seconds`. A sandbox gets the time of a whole submission unless `processor_seconds` says otherwise. Use the
+deny-list of system calls on a machine where `katze doctor` names a call that the allow-list lacks.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from course_lib.judging.errors import UnusableExercises
 
 _INTERNAL = ("frame_bytes", "memory_ceiling_bytes", "system_calls")
 _SYSTEM_CALLS = ("allow-list", "deny-list")
-_LEAST = {"memory_bytes": 64 << 20, "open_files": 16, "wall_factor": 1}  # with less, not even an empty sandbox works
-_MOST = {"output_bytes": 4 << 20}  # what a message can carry
+_LEAST = {"memory_bytes": 64 << 20, "open_files": 16, "wall_factor": 1}  # the minimum for an empty sandbox
+_MOST = {"output_bytes": 4 << 20}  # the capacity of a message
 _WHOLE_NUMBERS = {field.name for field in dataclasses.fields(Limits) if field.type == "int"}
 
 
 def jupyter_settings() -> Config:
-    """What `jupyter_config` and `nbgrader_config` say in Jupyter's folders (`jupyter --paths`), which nbgrader reads
-    before a course's: a person's count before the environment's and the system's.
+    """Read `jupyter_config` and `nbgrader_config` from Jupyter's folders (`jupyter --paths`), as nbgrader does before
+    it reads a course's. A user's settings override the environment's and the system's.
 
     Raises:
         BadInput: one of these files cannot be read.
@@ -54,7 +54,7 @@ def jupyter_settings() -> Config:
 
 
 def read_settings(file: Path) -> Config:
-    """What a file of settings says.
+    """Read a settings file.
 
     Raises:
         BadInput: it cannot be read.
@@ -62,21 +62,21 @@ def read_settings(file: Path) -> Config:
     loader = JSONFileConfigLoader if file.suffix == ".json" else PyFileConfigLoader
     try:
         return loader(file.name, path=str(file.parent)).load_config()
-    except Exception as error:  # the file is a program: it may fail in any way
+    except Exception as error:  # the file is a program and may fail in any way
         raise BadInput(f"{file} cannot be read: {type(error).__name__}: {error}") from error
 
 
 def text_from(config: Config, name: str, default: str, pattern: str = ".*", wanted: str = "a string") -> str:
-    """A setting that is text.
+    """Return a setting that is text.
 
     Args:
-        config: what is set.
-        name: with its section, such as "Katze.repository".
-        default: what it is where nothing is set.
-        pattern: of all that it may be; `wanted` says so in words.
+        config: the settings.
+        name: the setting with its section, such as "Katze.repository".
+        default: its value if it is not set.
+        pattern: the allowed values; `wanted` describes them in words.
 
     Raises:
-        BadInput: it is something else.
+        BadInput: it has another value.
     """
     section, _, key = name.partition(".")
     value = config.get(section, {}).get(key, default)
@@ -86,10 +86,10 @@ def text_from(config: Config, name: str, default: str, pattern: str = ".*", want
 
 
 def limits_from(config: Config) -> tuple[Limits, dict[str, Allowance]]:
-    """What each submission may use, and what single exercises may use instead.
+    """Return the limits of each submission, and what single exercises may use instead.
 
     Raises:
-        BadInput: an unknown name, or a value that is not a limit.
+        BadInput: a name is unknown, or a value is not a limit.
     """
     section = config.get("Katze", {})
     known = [field.name for field in dataclasses.fields(Limits) if field.name not in _INTERNAL]
@@ -110,15 +110,14 @@ def limits_from(config: Config) -> tuple[Limits, dict[str, Allowance]]:
 
 
 def exercises_from(file: Path, config: Config) -> Catalogue:
-    """What is graded in the lessons; nothing in a course of plain nbgrader's.
+    """Return the lessons' exercises; none in a plain nbgrader course.
 
     Args:
         file: the course's `nbgrader_config.py`.
-        config: what came of it.
+        config: the settings from it.
 
     Raises:
-        BadInput: the setting is no table of lessons and modules; or it is not written out, where a student's `check`
-            reads it.
+        BadInput: the setting is not a table of lessons and modules; or it is not a literal, as students' `check` needs.
     """
     try:
         found = exercises_of(file)
@@ -133,14 +132,14 @@ def exercises_from(file: Path, config: Config) -> Catalogue:
 
 
 def shows_from(config: Config, name: str) -> bool:
-    """Whether students see this part of a course; by default they do.
+    """Return whether students see a part of the course; by default they do.
 
     Args:
-        config: what is set.
-        name: "solutions" (students may ask for them) or "slides" (what lessons say about a lecture's slides).
+        config: the settings.
+        name: "solutions" (students may ask for them) or "slides" (cells about a lecture's slides).
 
     Raises:
-        BadInput: neither True nor False.
+        BadInput: it is neither True nor False.
     """
     shown = config.get("Katze", {}).get(name, True)
     if not isinstance(shown, bool):

@@ -1,6 +1,6 @@
 """Cuts the pages that `solution` shows out of `solutions/`, while a release is built.
 
-The reason of one in code is a markdown cell with the tag `reason`, right below its answer. It goes on to no notebook.
+The reason for a code answer is a markdown cell with the tag `reason`, directly below it. It appears in no notebook.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from autograder.errors import BadInput
 from course_lib.learner.solutions import Solution
 
 REASON = "reason"
-"""Tag of the cells that say why an answer is as it is."""
+"""Tag of cells that explain an answer."""
 
 _MARKERS = re.compile(r"^[ \t]*### (?:BEGIN|END) SOLUTION[ \t]*\n?", re.M)
 
 
 def is_reason(cell: NotebookNode) -> bool:
-    """Whether a cell says why the answer above it is as it is."""
+    """Return whether a cell explains the answer above it."""
     return REASON in cell.metadata.get("tags", [])
 
 
 def solved_pages(lesson: str, cells: Sequence[NotebookNode]) -> Iterator[tuple[str, str]]:
-    """The pages of a lesson by their names, such as "ols.fit.md".
+    """Yield a lesson's pages with their names, such as "ols.fit.md".
 
     Args:
         lesson: its name, for messages.
-        cells: as they are written in `solutions/`.
+        cells: the cells in `solutions/`.
 
     Raises:
-        BadInput: a reason does not stand right below an answer.
+        BadInput: a reason is not directly below an answer.
     """
     above = ""
     for number, cell in enumerate(cells):

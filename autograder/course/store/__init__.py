@@ -1,1 +1,1 @@
-"""What a course keeps for itself about its students, in `.katze/`: where each submission came from."""
+"""Records that a course keeps in `.katze/`: where each submission came from, and what the last build read and wrote."""

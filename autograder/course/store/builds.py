@@ -1,8 +1,8 @@
-"""Finds which lessons `katze release` has to build: those of which anything has changed since the last build.
+"""Finds the lessons that `katze release` has to build: those that have changed since the last build.
 
-For each lesson `.katze/builds.json` keeps one digest of everything that its build depends on and of everything that it
-has made: the source, the exercises' files, the settings, the versions, the builder's own code, the built files.
-Nothing of a course is imported to find that out.
+For each lesson, `.katze/builds.json` keeps one digest of everything that its build reads or writes: the source, the
+exercises' files, the settings, the versions, the builder's own code, the built files. Finding changes imports nothing
+from the course.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from course_lib.ground.files import put_in_place, sha256_of
 from course_lib.learner.recall import page_of
 
 INSTRUCTORS_PAGE = "README.md"
-"""The instructors' page next to a lesson's source: it holds the answers to written questions."""
+"""The instructors' page next to a lesson's source, with the answers to written questions."""
 
 NOT_ASSETS = (INSTRUCTORS_PAGE, "__pycache__", "*.pyc", ".*")
-"""Names in a lesson's folder that are not copied."""
+"""Files in a lesson's folder that are not copied."""
 
 REFERENCE_LIST = "reference_list.py"
-"""Beside `references.py` in a course's own library: which function or class each exercise asks for."""
+"""A file next to `references.py` in a course's own library: the function or class that implements each exercise."""
 
 _LIBRARY = Path(course_lib.__file__).parent
 _BUILDER = (Path(__file__).parents[1], _LIBRARY / "checking", _LIBRARY / "judging", _LIBRARY / "learner")
@@ -38,12 +38,14 @@ _ANSWER = re.compile(r'"grade_id": "(\w+)-(\w+)-answer"')
 
 
 def solution_lessons(course: Course) -> list[str]:
-    """The lessons that can be released, in order: the folders of `solutions` that hold a `.py` of their own name."""
+    """Return the lessons that can be released, sorted: the folders of `solutions` that contain a `.py` of the same
+    name.
+    """
     return sorted(path.parent.name for path in course.solutions.glob("*/*.py") if path.stem == path.parent.name)
 
 
 def chosen_lessons(course: Course, lessons: Sequence[str] | None) -> list[str]:
-    """These lessons, each once, or all that can be released.
+    """Return these lessons without duplicates, or all that can be released.
 
     Raises:
         BadInput: one of them does not exist, or there are none.
@@ -58,7 +60,7 @@ def chosen_lessons(course: Course, lessons: Sequence[str] | None) -> list[str]:
 
 
 def changed_lessons(course: Course, lessons: Iterable[str]) -> list[str]:
-    """Those of these lessons that must be built: they, or what was built, are not what `remember` has seen."""
+    """Return the lessons to build: they, or their built files, have changed since `remember`."""
     known = _remembered(course)
     if known.get(REFERENCE_LIST, "") != _of_references(course):
         return list(lessons)
@@ -66,7 +68,7 @@ def changed_lessons(course: Course, lessons: Iterable[str]) -> list[str]:
 
 
 def remember(course: Course, lessons: Iterable[str]) -> None:
-    """Keep in mind that these lessons have just been built."""
+    """Record that these lessons have just been built."""
     builds = {**_remembered(course), **{lesson: _digest(course, lesson) for lesson in lessons}}
     builds[REFERENCE_LIST] = _of_references(course)
     path = _path(course)
@@ -76,7 +78,7 @@ def remember(course: Course, lessons: Iterable[str]) -> None:
 
 
 def files_in(folder: Path, ignored: Sequence[str] = (".*",)) -> list[Path]:
-    """All files under a folder, relative to it and in order, without those in or below names to ignore."""
+    """Return all files under a folder, as sorted relative paths, except those in or below ignored names."""
     paths = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
     return [path for path in paths if not any(fnmatch(part, pattern) for part in path.parts for pattern in ignored)]
 
@@ -86,7 +88,7 @@ def _path(course: Course) -> Path:
 
 
 def _remembered(course: Course) -> Mapping[str, str]:
-    """The digests by lesson; none where the file is missing or damaged, and everything is built anew."""
+    """Return the digests by lesson; {} if the file is missing or damaged, so that everything is built again."""
     try:
         builds = json.loads(_path(course).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -103,7 +105,7 @@ def _digest(course: Course, lesson: str) -> str:
 
 
 def _of_references(course: Course) -> str:
-    """The digest of the list of references; empty where the course has none."""
+    """Return the digest of the reference list; empty if the course has none."""
     place = None if course.solved is None else course.solved.parent / REFERENCE_LIST
     return sha256_of(place) if place is not None and place.is_file() else ""
 
@@ -117,7 +119,7 @@ def _settings(course: Course, lesson: str) -> str:
 
 
 def _files(course: Course, lesson: str) -> Iterator[Path]:
-    """What a lesson is built from, what builds it, and what was built."""
+    """Yield a lesson's inputs, the builder's files, and the built files."""
     source = course.solutions / lesson
     yield course.root / CONFIG_NAME
     yield from (source / path for path in files_in(source, NOT_ASSETS))
@@ -134,7 +136,9 @@ def _files(course: Course, lesson: str) -> Iterator[Path]:
 
 
 def _exercise_files(course: Course, lesson: str) -> Iterator[Path]:
-    """The module of a lesson's exercises, with its package; of a course's own, with the modules beside it."""
+    """Yield the module or package of a lesson's exercises, and for a course's own exercises also the modules next to
+    it.
+    """
     exercises = course.exercises
     root = exercises.folder or _LIBRARY.parent
     place = root.joinpath(*exercises.modules.get(lesson, "").split("."))

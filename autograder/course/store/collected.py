@@ -1,7 +1,7 @@
-"""Keeps where each collected submission came from: `.katze/collected/<lesson>.json`.
+"""Records where each collected submission came from, in `.katze/collected/<lesson>.json`.
 
-`katze collect` writes it; what gives feedback back reads it, since a platform takes files only under the names that it
-gave out.
+`katze collect` writes it, and `katze return` reads it, because a platform accepts feedback files only under the names
+that it gave out.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from autograder.words import some
 
 @dataclass(frozen=True)
 class OlderDelivery:
-    """A submission of the same student that does not count, since a newer one does.
+    """An earlier submission of the same student, replaced by a newer one.
 
     Attributes:
-        name: what the platform called it: the path in its download.
-        handed_in: when, in ISO 8601 and UTC; empty where nothing tells.
-        digest: SHA-256 of its file, in hexadecimal; empty where it was not read.
-        kept: where it lies, relative to the course's folder; empty where only the download has it.
+        name: the platform's name for it: the path in its download.
+        handed_in: when it was handed in, in ISO 8601 and UTC; empty if unknown.
+        digest: SHA-256 of its file, in hexadecimal; empty if it was not read.
+        kept: its path, relative to the course's folder; empty if it is only in the download.
     """
 
     name: str
@@ -40,22 +40,21 @@ class Delivery:
     """One student's submission, as the platform delivered it.
 
     Attributes:
-        student: the folder's name in `submitted/`.
-        platform: what delivered it: "moodle", "canvas", "gradescope", "github", "exchange", "mbox" or "folder".
-        source: the file or folder that was collected, by its name alone.
-        names: what the platform called it, in its own spelling: the paths of its files in the download, the one that
-            is graded first.
-        number: the platform's number for the student (Canvas's user, Moodle's participant); empty where it has none.
-        id: the student's id as the platform or the roster writes it, where `student` had to be made safe; else empty.
-        name: the student's full name; empty where nothing tells.
-        email: the student's address; empty where nothing tells.
-        handed_in: when, in ISO 8601 and UTC; empty where nothing tells.
+        student: its folder's name in `submitted/`.
+        platform: the platform: "moodle", "canvas", "gradescope", "github", "exchange", "mbox" or "folder".
+        source: the name of the file or folder that was collected.
+        names: the paths of its files in the download, in the platform's spelling; the graded file first.
+        number: the platform's number for the student (Canvas user, Moodle participant); may be empty.
+        id: the student's id on the platform or the roster, if `student` is a sanitized version of it; else empty.
+        name: the student's full name; empty if unknown.
+        email: the student's address; empty if unknown.
+        handed_in: when it was handed in, in ISO 8601 and UTC; empty if unknown.
         late: whether the platform calls it late; None where it does not say.
-        attempt: the platform's number of the attempt, from 1; 0 where it has none.
-        digest: SHA-256 of the notebook that is graded, in hexadecimal; empty where there is none.
-        rank: the platform's own count or time, which is higher for a later submission; 0 where there is none.
-        extra: what else the way back needs, by name, such as "assignment" or "submission".
-        others: what the same student handed in as well, newest first.
+        attempt: the platform's number of the attempt, from 1; 0 if it has none.
+        digest: SHA-256 of the graded notebook, in hexadecimal; empty if there is none.
+        rank: the platform's own counter or time, higher for a later submission; 0 if there is none.
+        extra: whatever else returning feedback needs, by name, such as "assignment" or "submission".
+        others: the student's other submissions, newest first.
     """
 
     student: str
@@ -76,14 +75,14 @@ class Delivery:
 
     @property
     def is_late_without_time(self) -> bool:
-        """Whether the platform calls it late and does not say when it came."""
+        """Whether the platform calls it late but does not give its time."""
         return bool(self.late) and not self.handed_in
 
 
 def remarks_on_late(lesson: str, students: Sequence[str]) -> list[str]:
-    """That a platform calls these late and does not say when they came, and what follows; nothing where it is nobody.
+    """Return a warning about submissions that a platform calls late without their times; [] if there are none.
 
-    That does not say how late something is, so it costs nothing until somebody says when it came.
+    Without a time, nobody knows how late they are, so there is no penalty until somebody sets the time.
     """
     if not students:
         return []
@@ -94,21 +93,21 @@ def remarks_on_late(lesson: str, students: Sequence[str]) -> list[str]:
 
 
 def record_of_collected(course: Course, lesson: str) -> Path:
-    """The record's file; it need not exist."""
+    """Return the path of the record's file, which need not exist."""
     return course.root / ".katze" / "collected" / f"{lesson}.json"
 
 
 def read_collected(course: Course, lesson: str) -> dict[str, Delivery]:
-    """What was collected for a lesson, by the folder's name in `submitted/`; nothing where nothing was.
+    """Read what was collected for a lesson, by folder name in `submitted/`; {} if nothing was.
 
     Raises:
-        BadInput: the file is damaged, or a newer Katze has written it.
+        BadInput: the file is damaged, or written by a newer Katze.
     """
     return read_stored(record_of_collected(course, lesson), _delivery, "remove it and collect again")
 
 
 def write_collected(course: Course, lesson: str, students: Mapping[str, Delivery]) -> None:
-    """Write the record whole, or not at all."""
+    """Write the record atomically."""
     plain = {student: dataclasses.asdict(one) for student, one in students.items()}
     for facts in plain.values():
         del facts["student"]

@@ -1,4 +1,4 @@
-"""Keeps what a course knows about its students, in JSON files below `.katze/`, for their owner alone."""
+"""Keeps a course's data about its students in JSON files below `.katze/`, readable only by their owner."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from autograder.errors import BadInput
 from course_lib.ground.files import put_in_place
 
 FORMAT = 1
-"""Of such a file; one with a higher number was written by a newer Katze."""
+"""Version of these files; a newer Katze writes a higher number."""
 
 Stored = TypeVar("Stored")
 
 
 def read_stored(path: Path, read: Callable[[str, Mapping[str, Any]], Stored], advice: str) -> dict[str, Stored]:
-    """What is kept about each student; nothing where there is no file.
+    """Read the entries of all students; {} if there is no file.
 
     Args:
         path: the file.
-        read: makes of a student and what is written about one what is wanted.
-        advice: what to do about a file that is damaged.
+        read: builds an entry from a student id and the stored data.
+        advice: what to do about a damaged file.
 
     Raises:
-        BadInput: the file is damaged, or a newer Katze has written it.
+        BadInput: the file is damaged, or written by a newer Katze.
     """
     try:
         written = json.loads(path.read_text(encoding="utf-8"))
@@ -39,7 +39,7 @@ def read_stored(path: Path, read: Callable[[str, Mapping[str, Any]], Stored], ad
 
 
 def write_stored(path: Path, lesson: str, students: Mapping[str, Mapping[str, Any]]) -> None:
-    """Write what is kept about each student of a lesson, whole or not at all."""
+    """Write the entries of a lesson's students, atomically."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     content = {"format": FORMAT, "lesson": lesson, "students": dict(sorted(students.items()))}
     with put_in_place(path) as draft:
