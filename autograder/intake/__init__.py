@@ -1,1 +1,1 @@
-"""What was handed in: found, read safely, and made safe to look at."""
+"""Submissions: found, read safely, and made safe to look at."""

@@ -1,8 +1,8 @@
-"""Archives, of students and of platforms: zip and tar, opened within limits.
+"""Opens archives from students and platforms, zip and tar, within limits.
 
-Nothing is unpacked before it is needed, and then in pieces, up to a limit: an archive that claims to hold gigabytes
-costs neither memory nor time. A backslash parts folders, as Windows writes them, and an absolute path begins in the
-archive. What cannot be used is refused, with a reason, and the rest goes on.
+Nothing is unpacked before it is needed, and then only piece by piece, up to a limit: an archive that claims to contain
+gigabytes costs neither memory nor time. A backslash separates folders, as on Windows, and an absolute path is taken as
+relative to the archive. Unusable entries are refused with a reason, and the rest are read.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from autograder.errors import DISK_FULL
 from autograder.limits import size
 
 NOTEBOOK_BYTES = 50_000_000
-"""The largest file of a submission that is taken."""
+"""The largest file that is accepted in a submission."""
 
 PIECE = 1 << 20
 IN_MEMORY = 16 * PIECE
-"""What is unpacked of one file before it goes to disk."""
+"""A larger unpacked file goes to disk."""
 
 _ENTRY_BYTES = 500
-"""What a zip archive's list of contents may take for a file, on average."""
+"""Limit for an entry in a zip archive's directory, on average."""
 
 _ARCHIVE = re.compile(r"\.(?:zip|tar|tgz|tar\.(?:gz|bz2|xz))\s*$", re.I)
 _LITTER = re.compile(r"\._|__MACOSX$|__pycache__$|site-packages$|node_modules$|\.git$")
 _DECOMPRESSORS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
-"""What opens a compressed file, by its first bytes."""
+"""Openers for compressed files, by their first bytes."""
 
 _ZIP_END = struct.Struct("<4s4H2LH")
 _IN_ZIP64 = 0xFFFFFFFF
@@ -49,7 +49,7 @@ Opener = Callable[[], contextlib.AbstractContextManager[IO[bytes]]]
 
 
 class Refused(Exception):
-    """Why a file cannot be used, in a clause."""
+    """A file cannot be used; the text is a clause that says why."""
 
     @property
     def reason(self) -> str:
@@ -58,7 +58,7 @@ class Refused(Exception):
 
 
 class OverLimit(Refused):
-    """It has more than may be read."""
+    """A file is larger than the limit."""
 
 
 @dataclass(frozen=True)
@@ -66,10 +66,10 @@ class File:
     """A file that was handed in, or delivered by a platform.
 
     Attributes:
-        path: where it is, with `/` between folders and after archives.
-        size: in bytes, as its place says.
-        modified: when it was changed, in seconds since 1970 by its own machine's clock; 0 if unknown.
-        open: gives its bytes, as a file; raises `Refused`.
+        path: its path, with `/` between folders and after archives.
+        size: in bytes, as the folder or archive states it.
+        modified: its modification time, in seconds since 1970 by the clock of its machine; 0 if unknown.
+        open: opens it for reading bytes; raises `Refused`.
     """
 
     path: str
@@ -83,13 +83,13 @@ class File:
         return self.path.rpartition("/")[2]
 
     def pieces(self, limit: int | None = None) -> Iterator[bytes]:
-        """Its bytes, a piece at a time.
+        """Yield its bytes, a piece at a time.
 
         Args:
-            limit: the most that it may have; by default as much as a file of a submission.
+            limit: its largest size; by default the limit for a file of a submission.
 
         Raises:
-            Refused: it has more, or cannot be read.
+            Refused: it is larger, or cannot be read.
         """
         limit = NOTEBOOK_BYTES if limit is None else limit
         if self.size > limit:
@@ -99,43 +99,43 @@ class File:
             yield from _limited(file, limit)
 
     def content(self, limit: int | None = None) -> bytes:
-        """All of its bytes; see `pieces`."""
+        """Return all its bytes; see `pieces`."""
         return b"".join(self.pieces(limit))
 
     def begins(self) -> bytes:
-        """Its first bytes, by which archives are known; see `pieces`."""
+        """Return its first bytes, which identify archives; see `pieces`."""
         with damage_refused(), self.open() as file:
             return file.read(512)
 
 
 def is_archive(name: str) -> bool:
-    """Whether a name is an archive's."""
+    """Return whether a file name has the ending of an archive."""
     return _ARCHIVE.search(name) is not None
 
 
 def is_litter(path: str) -> bool:
-    """Whether a path leads to what nobody has written: systems and tools add it."""
+    """Return whether a path belongs to something that systems and tools add, and that nobody has written."""
     return any(_LITTER.match(part) for part in path.split("/"))
 
 
 def is_hidden(path: str) -> bool:
-    """Whether a path leads through what is hidden, or is litter."""
+    """Return whether a path contains a hidden part, or is litter."""
     return is_litter(path) or any(part[:1] == "." and part != ".." for part in path.split("/"))
 
 
 def is_packed(start: bytes) -> bool:
-    """Whether a file that begins like this is an archive, or compressed."""
+    """Return whether a file with this beginning is an archive or compressed."""
     return _is_zip(start) or _is_tar(start) or start.startswith(tuple(_DECOMPRESSORS))
 
 
 @dataclass
 class Unpacking:
-    """Opens archives, and keeps them open.
+    """Opens archives and keeps them open.
 
     Attributes:
-        most_files: in an archive.
-        most_bytes: what a compressed file, or an archive in another, may unpack to.
-        keep: closes all that was opened.
+        most_files: the limit for the files in an archive.
+        most_bytes: the limit for the unpacked size of a compressed file or a nested archive.
+        keep: closes everything that was opened.
     """
 
     most_files: int
@@ -143,7 +143,7 @@ class Unpacking:
     keep: contextlib.ExitStack = field(default_factory=contextlib.ExitStack, repr=False)
 
     def unpacked(self, file: File) -> IO[bytes]:
-        """A file of its own, which can be read in any order; no longer compressed, if it was.
+        """Copy a file into a seekable one, decompressed if it was compressed.
 
         Raises:
             Refused: it is too large or damaged.
@@ -151,7 +151,7 @@ class Unpacking:
         return self.decompressed(self._stored(file.pieces(self.most_bytes)))
 
     def decompressed(self, file: IO[bytes]) -> IO[bytes]:
-        """What a compressed file holds; another is given back as it is.
+        """Return the contents of a compressed file; return any other file as it is.
 
         Raises:
             Refused: it is too large or damaged.
@@ -164,14 +164,14 @@ class Unpacking:
         return file
 
     def files(self, archive: IO[bytes], refused: dict[str, str]) -> list[File] | None:
-        """The files in a zip or tar archive; None where it is neither.
+        """Return the files in a zip or tar archive; None if it is neither.
 
         Args:
-            archive: no longer compressed.
-            refused: takes the reason for each that cannot be used, by its path.
+            archive: the archive, already decompressed.
+            refused: receives the reasons for unusable files, by path.
 
         Raises:
-            Refused: it is damaged, or holds too many files.
+            Refused: it is damaged or contains too many files.
         """
         with damage_refused():
             start = _start(archive)
@@ -180,7 +180,7 @@ class Unpacking:
             return list(self._tarred(archive, refused)) if _is_tar(start) else None
 
     def _stored(self, pieces: Iterator[bytes]) -> IO[bytes]:
-        """These bytes in a file without a name."""
+        """Store bytes in an unnamed temporary file."""
         file = self.keep.enter_context(tempfile.SpooledTemporaryFile(IN_MEMORY))  # noqa: SIM115 (`keep` closes it)
         file.writelines(pieces)
         file.seek(0)
@@ -217,13 +217,13 @@ class Unpacking:
             if path and (not entry.isreg() or entry.issparse()):
                 refused[path] = "it is a link or a device, not an ordinary file"
             elif path:
-                opened = cast(Opener, partial(archive.extractfile, entry))  # of an ordinary file it is never None
+                opened = cast(Opener, partial(archive.extractfile, entry))  # never None for an ordinary file
                 yield File(path, entry.size, float(entry.mtime), opened)
 
 
 @contextlib.contextmanager
 def damage_refused() -> Iterator[None]:
-    """Whatever a damaged or hostile file makes its reader raise becomes a refusal."""
+    """Turn whatever a damaged or hostile file makes its reader raise into `Refused`."""
     try:
         yield
     except Refused:
@@ -232,12 +232,12 @@ def damage_refused() -> Iterator[None]:
         if error.errno in DISK_FULL:
             raise
         raise Refused(f"it cannot be read ({error.strerror or error})") from error
-    except Exception as error:  # each method of compression fails in its own way
+    except Exception as error:  # each compression method raises its own exceptions
         raise Refused("it is damaged") from error
 
 
 def name_as_text(name: str) -> str:
-    """The name of a file as text: bytes in it that are none in UTF-8 are replaced."""
+    """Return a file's name as text, with bytes that are not UTF-8 replaced."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
@@ -266,7 +266,7 @@ def _limited(stream: IO[bytes], limit: int) -> Iterator[bytes]:
 
 
 def _check_directory(file: IO[bytes], limit: int) -> None:
-    """Refuse a zip archive whose list of contents, which is read in one go, would fill the memory."""
+    """Refuse a zip archive whose directory would fill the memory, because it is read all at once."""
     end = file.seek(0, os.SEEK_END)
     file.seek(max(0, end - _ZIP_END.size - 65_536))
     tail = file.read()
@@ -283,7 +283,7 @@ def _check_directory(file: IO[bytes], limit: int) -> None:
 
 
 def _zip_name(entry: zipfile.ZipInfo) -> str:
-    """The name of a file in a zip archive: UTF-8, even where the archive fails to say so, as those of macOS do."""
+    """Return the name of a file in a zip archive: UTF-8, even if the archive does not say so, as on macOS."""
     if not entry.flag_bits & 0x800:
         with contextlib.suppress(UnicodeError):
             return entry.filename.encode("cp437").decode("utf-8")
@@ -298,7 +298,7 @@ def _zip_time(entry: zipfile.ZipInfo) -> float:
 
 
 def _path_in(name: str, refused: dict[str, str]) -> str:
-    """The path of a file in an archive, whatever system has written it; empty where it is refused."""
+    """Return the path of a file in an archive, written by any system; empty if it is refused."""
     parts = [part for part in re.sub(r"^[A-Za-z]:", "", name).replace("\\", "/").split("/") if part not in ("", ".")]
     if ".." in parts:
         refused[name] = "its name leads out of the archive"

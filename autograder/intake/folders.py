@@ -1,4 +1,4 @@
-"""Folders that students hand in and platforms deliver: walked, and read from, without following a link."""
+"""Walks and reads folders from students and platforms without following links."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from autograder.errors import Unreadable
 from autograder.intake.archives import File, Refused, is_hidden, is_litter, name_as_text
 
 DEEPEST = 50
-"""The deepest folder that is looked into."""
+"""Folders nested deeper are not read."""
 
 
 class TooManyFiles(Exception):
-    """There are more than are looked at."""
+    """A folder contains more files than the limit."""
 
 
 def walked(folder: int, refused: dict[str, str], most: int, hidden: bool = False) -> Iterator[File]:
-    """The files in a folder and all below it: the least deep first, and by name.
+    """Yield the files in a folder and below it, shallow ones first, by name.
 
     Args:
-        folder: its descriptor, open while the files are read.
-        refused: takes the reason for each that cannot be used, by its path.
-        most: how many files and folders are looked at.
-        hidden: look at hidden ones as well, and tell of litter.
+        folder: its descriptor, which must stay open while the files are read.
+        refused: receives the reasons for unusable files, by path.
+        most: the limit for files and folders.
+        hidden: whether to include hidden files, and to report litter.
 
     Raises:
         TooManyFiles: there are more.
@@ -68,11 +68,11 @@ def walked(folder: int, refused: dict[str, str], most: int, hidden: bool = False
 
 @contextlib.contextmanager
 def open_folder(parent: int | None, *way: str) -> Iterator[int]:
-    """A descriptor of a folder, for as long as the block runs, with no link on the way to it.
+    """Open a folder for the duration of the block, refusing links on the way to it, and yield its descriptor.
 
     Args:
-        parent: a descriptor of where the way begins; None where its first part is a path.
-        way: the names of the folders.
+        parent: a descriptor of the folder where the way begins; None if the first name is a path.
+        way: the names of the folders on the way.
 
     Raises:
         Unreadable: there is a link on the way.
@@ -93,10 +93,10 @@ def open_folder(parent: int | None, *way: str) -> Iterator[int]:
 
 
 def read_file(folder: int, name: str, limit: int) -> bytes:
-    """The bytes of an ordinary file in a folder.
+    """Return the bytes of an ordinary file in a folder.
 
     Raises:
-        Refused: it is a link, a pipe or a device, has more bytes than the limit, or cannot be read.
+        Refused: it is a link, a pipe or a device, is larger than the limit, or cannot be read.
     """
     if _is_link(name, folder):
         raise Refused("it is a link, and links are not followed")

@@ -1,6 +1,6 @@
-"""From the bytes of a notebook's file to its JSON: any encoding, and old formats; `scripts.py` reads scripts.
+"""Turns the bytes of a notebook's file into JSON, from any encoding and old formats; `scripts.py` reads scripts.
 
-What cannot be read is refused with one sentence that says what it is and what to do.
+An unreadable file is refused with one sentence that says what it is and what to do.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from course_lib.judging.rules import syntax_tree
 
 NOTEBOOK_PARTS = 4_000_000
 NEWEST = (4, 5)
-"""The newest format of notebooks that is known: major and minor."""
+"""The newest known notebook format: major and minor version."""
 
 _AGAIN = "open it in Jupyter or Colab, save it, and submit it again."
 _DEFINITION = re.compile(r"^(?:import [\w.]+|from [\w.]+ import |class \w+[(:]|(?:async )?def \w+\()", re.M)
@@ -38,11 +38,11 @@ _NO_NOTEBOOK = {
 
 
 def decode(content: bytes, repairs: list[str]) -> dict[str, Any]:
-    """The notebook in these bytes, as JSON of format 4.
+    """Return the notebook in these bytes, as JSON in format 4.
 
     Args:
         content: the bytes of a file.
-        repairs: takes a sentence for everything that had to be done.
+        repairs: receives a sentence for each repair.
 
     Raises:
         Unreadable: these bytes are not a notebook.
@@ -88,7 +88,7 @@ def _text(content: bytes, repairs: list[str]) -> str:
 
 
 def _is_python(text: str) -> bool:
-    """Whether a text is Python, mistakes included; a word or a sentence that happens to be Python doesn't count."""
+    """Return whether a text is Python, even with mistakes; a word or sentence that happens to parse does not count."""
     tree = syntax_tree(text)
     statements = [] if tree is None else tree.body
     return _DEFINITION.search(text) is not None or any(
@@ -112,7 +112,7 @@ def _json(text: str) -> dict[str, Any]:
 
 
 def _what_is_broken(text: str, error: json.JSONDecodeError) -> str:
-    """Where a notebook's JSON stops being JSON, and why, as far as that is clear."""
+    """Return a sentence that says where and why a notebook's JSON is broken, if that is clear."""
     conflict = _CONFLICT.search(text)
     if conflict:
         line = text.count("\n", 0, conflict.start()) + 1
@@ -126,7 +126,7 @@ def _what_is_broken(text: str, error: json.JSONDecodeError) -> str:
 
 
 def _in_format_4(notebook: dict[str, Any], repairs: list[str]) -> dict[str, Any]:
-    """A notebook of any format as one of format 4; a newer one as it is, with a note."""
+    """Convert an old notebook to format 4; return a newer one as it is, and note that."""
     major, minor = notebook.get("nbformat"), notebook.get("nbformat_minor")
     if type(major) is not int:
         if isinstance(notebook.get("cells"), list):
@@ -143,9 +143,9 @@ def _in_format_4(notebook: dict[str, Any], repairs: list[str]) -> dict[str, Any]
 
 
 def _converted(notebook: Mapping[str, Any]) -> dict[str, Any]:
-    import nbformat  # takes most of a second, and few notebooks are so old
+    import nbformat  # takes most of a second, and few notebooks are that old
 
     try:
         return dict(nbformat.reads(json.dumps(notebook), as_version=4))
-    except Exception as error:  # nbformat's converters meet unchecked data: they may fail in any way
+    except Exception as error:  # nbformat's converters get unchecked data and may fail in any way
         raise Unreadable(f"The notebook is in an old format and damaged: {_AGAIN}") from error

@@ -1,7 +1,7 @@
-"""Finding the notebook among what was handed in: files, in folders, and in archives.
+"""Finds the notebook in a submission: among files, in folders, and in archives.
 
-Nothing is followed (links), and nothing is unpacked beyond its limit. Where there are several notebooks, their answers
-decide: untouched copies, other lessons' notebooks and the course's own never stand in front of somebody's work.
+Links are not followed, and nothing is unpacked beyond its limit. Among several notebooks, their answers decide:
+untouched copies, other lessons' notebooks and the course's own never win over a student's work.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ COMPARED = 16
 """The most notebooks whose answers are compared, and the most archives that are opened."""
 
 COMPARED_BYTES = 2 * NOTEBOOK_BYTES
-"""What these notebooks may have together."""
+"""The limit for the size of these notebooks together."""
 
 NESTED = 1
-"""How many archives inside an archive are opened, one in another."""
+"""How many levels of archives inside an archive are opened."""
 
 FILES = 20_000
-"""The most files and folders of a submission, or of an archive in it, that are looked at."""
+"""The most files and folders that are looked at, in a submission or in an archive."""
 
 AnswersIn = Callable[[bytes], Mapping[str, str] | None]
-"""Says what a notebook answers: for each exercise the text; None for a notebook of another lesson, or the course's own.
+"""Returns a notebook's answers, text by exercise; None for a notebook of another lesson, or the course's own. Raises
+`Unreadable` for bytes that are not a notebook.
 
-Raises `Unreadable` for bytes that are no notebook.
-"""
+Raises `Unreadable` for bytes that are no notebook."""
 
 _NOTEBOOK = re.compile(r"\.ipynb(?: ?\(\d{1,3}\))?(?:\.(?:txt|json|download))?[\s._]*$", re.I)
 _PACKED = re.compile(r"\.(?:zip|gz|tgz|tar)\s*$", re.I)
@@ -56,28 +56,30 @@ _MARKS = re.compile(rb"katze: ([a-z_0-9]+)\.|\"grade_id\": ?\"([a-z_0-9]+)-")
 
 
 def is_notebook(name: str) -> bool:
-    """Whether a file's name is a notebook's, whatever browsers and systems have made of it."""
+    """Return whether a file name is a notebook's, including the changes that browsers and systems make to names."""
     return _NOTEBOOK.search(name) is not None
 
 
 def spelling_of(lesson: str) -> str:
-    """The pattern of a lesson's name, as people and platforms write it: dashes and spaces are one."""
+    """Return a pattern for a lesson's name as people and platforms write it: dashes, underscores and spaces are
+    equivalent.
+    """
     return "[-_ ]".join(map(re.escape, re.split("[-_ ]+", lesson)))
 
 
 def may_be_work(name: str) -> bool:
-    """Whether a file's name is that of a notebook, an archive or a script."""
+    """Return whether a file name is that of a notebook, an archive or a script."""
     return any(pattern.search(name) for pattern in (_NOTEBOOK, _PACKED, _CLOSED, _SCRIPT))
 
 
 @dataclass(frozen=True)
 class HandedIn:
-    """The notebook's file.
+    """The file of the submitted notebook.
 
     Attributes:
         content: its bytes.
-        notes: how it was found, in sentences for the receipt; none where it was where it belongs.
-        path: the file in the submission that it was found in, with `/` between folders.
+        notes: how it was found, in sentences for the receipt; empty if it was in its usual place.
+        path: the submission's file that contains it, with `/` between folders.
     """
 
     content: bytes
@@ -86,20 +88,20 @@ class HandedIn:
 
 
 def find_notebook(folder: int, lesson: str, answers_in: AnswersIn, besides: Collection[str] = ()) -> HandedIn:
-    """The notebook of a submission.
+    """Find the notebook in a submission.
 
-    Of several it is the one with answers; of several with answers the one that answers all that the others do, and of
-    those the one with the highest number behind the lesson's name. Where none has any, the file of the lesson's name
-    comes first. What is hidden counts where nothing else has answers.
+    Among several, take the one with answers. Among several with answers, take the one that answers everything that the
+    others do; if that leaves several, the one with the highest number after the lesson's name. If none has answers,
+    prefer the file with the lesson's name. Hidden files count only if nothing else has answers.
 
     Args:
-        folder: descriptor of the submission's folder.
+        folder: a descriptor of the submission's folder.
         lesson: the notebook's name, without `.ipynb`.
-        answers_in: says what a notebook answers.
-        besides: the names of files that are other notebooks of the same assignment, and never this one.
+        answers_in: returns a notebook's answers.
+        besides: the file names of the assignment's other notebooks, which are never chosen.
 
     Raises:
-        Unreadable: there is none, or it is unclear which one is meant.
+        Unreadable: there is none, or it is unclear which one counts.
     """
     search = _Search(lesson, answers_in, besides)
     files = []
@@ -113,10 +115,10 @@ def find_notebook(folder: int, lesson: str, answers_in: AnswersIn, besides: Coll
 
 
 def unpack(name: str, content: bytes, lesson: str, answers_in: AnswersIn) -> HandedIn:
-    """The notebook in the bytes of a file: these themselves, unless they are packed; see `find_notebook`.
+    """Return the notebook in a file's bytes: the bytes themselves unless they are packed; see `find_notebook`.
 
     Raises:
-        Unreadable: the archive cannot be opened, is too large, or holds no notebook.
+        Unreadable: the archive cannot be opened, is too large, or contains no notebook.
     """
     if not is_packed(content):
         return HandedIn(content)
@@ -126,7 +128,7 @@ def unpack(name: str, content: bytes, lesson: str, answers_in: AnswersIn) -> Han
 
 
 def topics_in(files: Iterable[File]) -> set[str]:
-    """What the cells of notebooks are about, such as "ols", by their markers or the ids that nbgrader gave them."""
+    """Return the topics of notebooks' cells, such as "ols", from their markers or nbgrader's ids."""
     search = _Search("", lambda content: None)
     found: set[str] = set()
     with search.unpacking.keep:
@@ -142,8 +144,8 @@ class _Candidate:
 
     Attributes:
         file: the file.
-        archives: those that it was taken out of, the outermost first.
-        is_compressed: whether it was compressed by itself.
+        archives: the archives that contain it, the outermost first.
+        is_compressed: whether the file itself was compressed.
     """
 
     file: File
@@ -152,7 +154,7 @@ class _Candidate:
 
     @property
     def path(self) -> str:
-        """Where it is, after archives."""
+        """Its path, with the names of its archives in front."""
         return "/".join((*(archive.name for archive in self.archives), self.file.path))
 
     @property
@@ -164,7 +166,7 @@ class _Candidate:
         return _SCRIPT.search(self.file.name) is not None
 
     def content(self) -> bytes:
-        """Its bytes.
+        """Return its bytes.
 
         Raises:
             Unreadable: it is too large or damaged.
@@ -179,16 +181,16 @@ class _Candidate:
 
 @dataclass
 class _Search:
-    """One search for a notebook.
+    """A search for a notebook.
 
     Attributes:
         lesson: the notebook's name, without `.ipynb`.
-        answers_in: says what a notebook answers.
-        besides: the names of files that are never it.
-        refused: files that cannot be used, with the reason.
+        answers_in: returns a notebook's answers.
+        besides: file names that are never chosen.
+        refused: unusable files, with the reasons.
         seen: all other files.
         unpacking: opens the archives.
-        closed: archives among those refused.
+        closed: refused archives.
         opened: how many archives were opened.
     """
 
@@ -206,7 +208,7 @@ class _Search:
         return f"{self.lesson}.ipynb"
 
     def candidates(self, files: Iterable[File], archives: tuple[File, ...] = ()) -> Iterator[_Candidate]:
-        """What may be the notebook among these files, and in the archives among them."""
+        """Yield the possible notebooks among these files and in the archives among them."""
         for file in files:
             one = _Candidate(file, archives)
             if not _PACKED.search(file.name):
@@ -221,7 +223,7 @@ class _Search:
                 self._refuse(one, "it is an archive of a kind that is not opened here")
 
     def _opened(self, one: _Candidate) -> Iterator[_Candidate]:
-        """A file itself, or what is in it where it is compressed or an archive, whatever its name says."""
+        """Yield a file, or its contents if it is compressed or an archive, whatever its name says."""
         refused: dict[str, str] = {}
         try:
             if not is_packed(one.file.begins()):
@@ -240,7 +242,7 @@ class _Search:
             return
         if files is None:
             again = File(one.file.path, 0, 0, lambda: _rewound(unpacked))
-            if again.begins().lstrip()[:1] == b"{":  # and no data
+            if again.begins().lstrip()[:1] == b"{":  # a notebook, not data
                 yield _Candidate(again, one.archives, is_compressed=True)
             return
         if not files and not refused:
@@ -253,10 +255,10 @@ class _Search:
         self.closed.append(archive.path)
 
     def choose(self, files: Iterable[File]) -> HandedIn:
-        """The notebook among these files.
+        """Choose the notebook among these files.
 
         Raises:
-            Unreadable: there is none, or it is unclear which one is meant.
+            Unreadable: there is none, or it is unclear which one counts.
         """
         candidates = sorted(self.candidates(files), key=self._order)
         if not candidates:
@@ -271,7 +273,7 @@ class _Search:
         return HandedIn(chosen.content(), tuple(notes), (*chosen.archives, chosen.file)[0].path)
 
     def _where(self, chosen: _Candidate) -> list[str]:
-        """How a notebook was found that is not where it belongs."""
+        """Describe how a notebook was found that is not in its usual place."""
         file = chosen.file
         if chosen.is_compressed:
             return [f"The notebook was compressed ({shown(file.name)}); it was unpacked."]
@@ -282,21 +284,21 @@ class _Search:
         return [f"The notebook was named {shown(file.path)}; it was read as {self.wanted}."]
 
     def _order(self, one: _Candidate) -> tuple[object, ...]:
-        """Notebooks first, what is hidden last, and then by how near a name is to the lesson's."""
+        """Return a sort key: scripts last, then hidden files, then by similarity to the lesson's name."""
         name = one.file.name
         likeness = (one.file.path != self.wanted, name != self.wanted, self._numbers(name) is None)
         return one.is_script, one.is_hidden, likeness, one.path.count("/"), one.path
 
     def _numbers(self, name: str) -> tuple[int, ...] | None:
-        """The numbers behind the lesson's name, 0 where there is none; None where the name is another."""
+        """Return the numbers after the lesson's name, (0,) if there are none; None for another name."""
         match = re.search(spelling_of(self.lesson), name, re.I)
         return match and (tuple(map(int, re.findall(r"\d{1,9}", name[match.end() :]))) or (0,))
 
     def _of_several(self, candidates: Sequence[_Candidate]) -> _Candidate:
-        """The notebook that is meant.
+        """Choose the notebook that counts.
 
         Raises:
-            Unreadable: that is unclear.
+            Unreadable: it is unclear which one counts.
         """
         read: list[_Answered] = []
         unread: list[_Candidate] = []
@@ -343,7 +345,7 @@ class _Search:
         raise Unreadable(f"There are several {what} ({listed}), and none of them is {self.wanted}: submit one.")
 
     def _fullest(self, written: Sequence[_Answered]) -> _Candidate:
-        """Of several notebooks with answers the one that has all that the others have, or the last of those.
+        """Return the notebook whose answers include all others', or the last of several.
 
         Raises:
             Unreadable: there is none, or they differ.
@@ -363,7 +365,7 @@ class _Search:
         return last[0][0]
 
     def _nothing(self) -> str:
-        """Why there is no notebook, and what to hand in instead."""
+        """Say why there is no notebook, and what to submit instead."""
         download = "cannot be graded. Choose File > Download > .ipynb, and submit that file."
         itself = "submit the .ipynb file itself."
         advice = {
@@ -380,7 +382,7 @@ _Answered = tuple[_Candidate, Mapping[str, str]]
 
 
 def _listed(paths: Iterable[str], refused: Mapping[str, str] | None = None) -> str:
-    """Files on one line, the first five; those that were refused with the reason."""
+    """List the first five files on one line, refused ones with the reason."""
     refused = refused or {}
     return some([shown(path) + (f": {refused[path]}" if path in refused else "") for path in [*paths, *refused]], 5)
 

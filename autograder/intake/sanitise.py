@@ -1,4 +1,4 @@
-"""Making what a student wrote safe to look at: cell outputs, markdown, attachments.
+"""Makes what a student wrote safe to look at: cell outputs, markdown, attachments.
 
 A submitted notebook is opened by other people: in feedback, in formgrader, in JupyterLab. Nothing in it may
 run there, load something from elsewhere, or be so large that the page cannot be opened. Outputs are rebuilt
@@ -23,7 +23,7 @@ import nh3
 from autograder.limits import size
 
 Output = dict[str, Any]
-"""One output of a code cell, as nbformat 4 has it."""
+"""An output of a code cell in nbformat 4."""
 
 TEXT_BYTES = 64_000
 IMAGE_BYTES = 4_000_000
@@ -31,13 +31,13 @@ ERROR_BYTES = 16_000
 OUTPUTS = 200
 PIXELS = 40_000_000
 NOTEBOOK_BYTES = 20_000_000
-"""What the outputs of one notebook may take up together."""
+"""The limit for all outputs of a notebook together."""
 
 MARKDOWN_CHARACTERS = 20_000
-"""A longer cell is shown without formatting: markdown parsers take time that grows with its square."""
+"""A longer cell is shown without formatting: some markdown parsers take quadratic time."""
 
 MARKDOWN_CHARACTERS_TOGETHER = 200_000
-"""What the cells of one notebook may take up together and still be formatted."""
+"""The limit for formatted text in all cells of a notebook together."""
 
 MARKDOWN_CHARACTERS_SHOWN = 200_000
 FENCE = 16
@@ -46,19 +46,19 @@ FENCE = 16
 HTML_CHARACTERS = 100_000
 HTML_TAGS = 5_000
 HTML_COPIES = 200_000
-"""Formatting tags times all tags: a browser repeats every open formatting tag in each new paragraph."""
+"""Limit for formatting tags times all tags: a browser repeats every open formatting tag in each new paragraph."""
 
 HTML_COPIED_CHARACTERS = 10_000_000
 
 
 @dataclass
 class WholeNotebook:
-    """What the outputs of one notebook may still have together, in bytes of JSON."""
+    """The remaining budget for a notebook's outputs, in bytes of JSON."""
 
     left: int = NOTEBOOK_BYTES
 
     def keep(self, clean: list[Output]) -> list[Output]:
-        """The outputs of the next cell; a note for the first that do not fit, and after it nothing."""
+        """Return the next cell's outputs; a note instead of the first that do not fit; after that, nothing."""
         if not clean or self.left <= 0:
             return []
         self.left -= len(json.dumps(clean))
@@ -70,14 +70,14 @@ class WholeNotebook:
 
 
 def outputs(submitted: object, whole: WholeNotebook | None = None) -> list[Output]:
-    """The outputs of one code cell, with nothing in them that runs, loads, or floods.
+    """Return the outputs of a code cell without anything that runs, loads, or floods.
 
-    Text, streams, tracebacks, PNG and JPEG images stay, and of HTML what `html` keeps. Of each output only the
-    parts that can be shown stay; one that has none is replaced by a line of text. Metadata is dropped.
+    Text, streams, tracebacks, PNG and JPEG images stay, and HTML as far as `html` keeps it. Only the displayable parts
+    of each output stay; an output without any is replaced by a line of text. Metadata is dropped.
 
     Args:
-        submitted: what the notebook has under `outputs`; anything at all.
-        whole: what is left for the cells of this notebook; they share it in order.
+        submitted: what the notebook has under `outputs`, which may be anything.
+        whole: the notebook's remaining budget, which its cells share in order.
     """
     whole = whole or WholeNotebook()
     if not isinstance(submitted, list) or whole.left <= 0:
@@ -91,17 +91,17 @@ def outputs(submitted: object, whole: WholeNotebook | None = None) -> list[Outpu
         made = _output(output, budget) if isinstance(output, dict) else None
         last = clean[-1] if clean else {}
         if made and made["output_type"] == "stream" == last.get("output_type") and made["name"] == last["name"]:
-            last["text"] += made["text"]  # it continues where it stopped
+            last["text"] += made["text"]  # continue the same stream
         elif made:
             clean.append(made)
     return whole.keep(clean)
 
 
 def html(fragment: str) -> str:
-    """The harmless part of an HTML fragment: text, tables, lists; no scripts, styles, images or forms.
+    """Return the harmless part of an HTML fragment: text, tables, lists; no scripts, styles, images or forms.
 
-    Only complete tags in plain spelling count as tags; every other `<` is text. A fragment that would become far
-    larger than it is, once its tags are repaired, is shown as text.
+    Only complete tags in plain spelling count as tags; every other `<` is text. A fragment that repairing its tags
+    would make far larger is shown as text.
     """
     plain = fragment[: HTML_CHARACTERS + 1]
     if plain.count("<") <= HTML_TAGS:
@@ -121,16 +121,16 @@ def html(fragment: str) -> str:
 
 
 def course_widget(fragment: str) -> str | None:
-    """A widget of the course, drawn anew from its data; None where the fragment is something else."""
+    """Redraw a widget of the course from its data; return None for any other fragment."""
     if not fragment.startswith('<div class="katze-widget"'):
         return None
-    from course_lib.show.interactive import redrawn  # with matplotlib, which few submissions need
+    from course_lib.show.interactive import redrawn  # imports matplotlib, which few submissions need
 
     return redrawn(fragment, _still)
 
 
 def _still(stranger: str) -> str:
-    """The still picture of a stranger's widget, made harmless."""
+    """Return the sanitized still picture of a widget that the course did not draw."""
     figure = dict(_images(_figure({"text/html": stranger}), _Budget()))
     alt = _FIGURE.fullmatch(stranger)
     if not figure or alt is None:
@@ -139,7 +139,7 @@ def _still(stranger: str) -> str:
 
 
 def _is_explosive(fragment: str) -> bool:
-    """Whether a fragment has too many tags, or formatting tags that would be repeated too often."""
+    """Return whether a fragment has too many tags, or formatting tags that would be repeated too often."""
     tags = fragment.count("<")
     if len(fragment) > HTML_CHARACTERS or tags > HTML_TAGS:
         return True
@@ -148,19 +148,19 @@ def _is_explosive(fragment: str) -> bool:
 
 
 def clean_text(value: object) -> str:
-    """Text without control characters, except tab, newline, carriage return and colors (ANSI)."""
+    """Return text without control characters, except tab, newline, carriage return and ANSI colors."""
     return _CONTROL.sub("", _joined(value)).replace("\r\n", "\n")
 
 
 def markdown(source: str, longest: int = MARKDOWN_CHARACTERS) -> str:
-    """Markdown whose HTML and links cannot do anything in any renderer.
+    """Return markdown whose HTML and links cannot do anything in any renderer.
 
-    A `<` that could open a tag gets a space after it, which shows the tag as text (in code and in formulas it
-    changes nothing but that space). Plain marks such as `<b>` and `<br>`, web addresses in angle brackets and the
-    release's own comments stay. `javascript:` and its like get a space before the colon. Of images only attached
-    ones stay; any other becomes a link after a `!`. Commands in formulas that make links, styles or other commands get
-    a space after their backslash. No markdown parser is involved, so no two parsers can disagree about what was
-    code. Text longer than `longest` is shown as a block of code, with a note.
+    A `<` that could open a tag gets a space after it, which shows the tag as text (in code and formulas, only the space
+    is added). Plain marks such as `<b>` and `<br>`, web addresses in angle brackets and the release's own comments
+    stay. `javascript:` and the like get a space before the colon. Only attached images stay; any other becomes a link
+    after a `!`. Commands in formulas that make links, styles or other commands get a space after their backslash. No
+    markdown parser is involved, so no two parsers can disagree about what is code. Text longer than `longest` is shown
+    as a block of code, with a note.
     """
     if len(source) > longest:
         return _unformatted(source)
@@ -185,14 +185,14 @@ def markdown(source: str, longest: int = MARKDOWN_CHARACTERS) -> str:
 
 
 def fenced(source: str) -> str:
-    """A text as a block of code in markdown, with a fence longer than any in it."""
+    """Return a text as a block of code in markdown, with a fence longer than any in it."""
     source = _short_fences(source, FENCE - 1)
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`++", source)), default=0))
     return f"{fence}text\n{source}\n{fence}"
 
 
 def _unformatted(source: str) -> str:
-    """A long text as a block of code, with the reason and with what is missing of it."""
+    """Return a long text as a block of code, with a note that says why and how much is missing."""
     more = len(source) - MARKDOWN_CHARACTERS_SHOWN
     missing = f", and {more} characters are left out" if more > 0 else ""
     note = f"[too long to be formatted: shown as it was written{missing}]"
@@ -200,12 +200,12 @@ def _unformatted(source: str) -> str:
 
 
 def _short_fences(source: str, longest: int = FENCE) -> str:
-    """Text whose runs of backticks and tildes are short: parsers take time that grows with a run's square."""
+    """Shorten runs of backticks and tildes: some parsers take quadratic time for a run."""
     return _FENCES.sub(lambda run: run.group()[:longest], source)
 
 
 def embedded_images(source: str) -> tuple[str, dict[str, dict[str, str]]]:
-    """Markdown with its embedded images (as Colab writes them) made attachments, and these, unchecked."""
+    """Return markdown with its embedded images (as Colab writes them) turned into attachments, and these, unchecked."""
     images: dict[str, dict[str, str]] = {}
 
     def attached(match: re.Match[str]) -> str:
@@ -217,7 +217,7 @@ def embedded_images(source: str) -> tuple[str, dict[str, dict[str, str]]]:
 
 
 def attachments(submitted: object) -> dict[str, dict[str, str]]:
-    """The images attached to a markdown cell: PNG and JPEG only, checked."""
+    """Return the images attached to a markdown cell: only PNG and JPEG, checked."""
     if not isinstance(submitted, dict):
         return {}
     budget = _Budget()
@@ -230,9 +230,9 @@ def attachments(submitted: object) -> dict[str, dict[str, str]]:
 
 
 def without_missing_attachments(source: str, names: set[str]) -> str:
-    """Markdown in which every `attachment:` names one of `names`; nbconvert fails on any other.
+    """Break every `attachment:` in markdown that names none of `names`; nbconvert fails on those.
 
-    Call it before `markdown`, which then sees that the others are no longer images.
+    Call it before `markdown`, which then does not take them for images.
     """
 
     def known(match: re.Match[str]) -> str:
@@ -243,7 +243,7 @@ def without_missing_attachments(source: str, names: set[str]) -> str:
 
 @dataclass
 class _Budget:
-    """What one cell may still show, in bytes."""
+    """What a cell may still show, in bytes."""
 
     text: int = TEXT_BYTES
     image: int = IMAGE_BYTES
@@ -252,7 +252,7 @@ class _Budget:
     said: set[str] = field(default_factory=set)
 
     def cut(self, value: str, purse: str = "text") -> str:
-        """The part of `value` that the budget still allows, with a line that says what is missing."""
+        """Return the part of `value` that the budget allows, with a line that says how much is missing."""
         left: int = getattr(self, purse)
         encoded = value.encode("utf-8", "replace")
         setattr(self, purse, max(0, left - len(encoded)))
@@ -266,7 +266,7 @@ class _Budget:
 
 
 def _joined(value: object) -> str:
-    """A multi-line string as nbformat has it: a string, or a list of them."""
+    """Return a multi-line string of nbformat, which is a string or a list of strings."""
     if isinstance(value, list):
         return "".join(part for part in value if isinstance(part, str))
     return value if isinstance(value, str) else ""
@@ -301,7 +301,7 @@ def _stream(name: str, written: str) -> Output:
 
 
 def _data(bundle: object, budget: _Budget) -> dict[str, str]:
-    """The parts of a MIME bundle that can be shown; a line of text where there is none."""
+    """Return the displayable parts of a MIME bundle; a line of text if there are none."""
     if not isinstance(bundle, dict):
         return {}
     bundle = _figure(bundle)
@@ -326,7 +326,7 @@ def _data(bundle: object, budget: _Budget) -> dict[str, str]:
 
 
 def _figure(bundle: dict[Any, Any]) -> dict[Any, Any]:
-    """A MIME bundle in which a figure of the course, which is HTML, is an image with its alternative text as text."""
+    """Return a MIME bundle with a figure of the course, which is HTML, replaced by its image and alternative text."""
     figure = _FIGURE.fullmatch(_joined(bundle.get("text/html")))
     if figure is None:
         return bundle
@@ -334,12 +334,12 @@ def _figure(bundle: dict[Any, Any]) -> dict[Any, Any]:
 
 
 def _images(bundle: dict[Any, Any], budget: _Budget) -> Iterator[tuple[str, str]]:
-    """The images of a MIME bundle that are what they say, within the budget."""
+    """Yield the valid images of a MIME bundle, within the budget."""
     for kind, valid in (("image/png", _is_png), ("image/jpeg", _is_jpeg)):
         if kind not in bundle:
             continue
         encoded = _joined(bundle[kind])
-        if len(encoded) > budget.image * 2:  # base64 and its line breaks take less than that
+        if len(encoded) > budget.image * 2:  # more than base64 and its line breaks can take
             continue
         try:
             image = base64.b64decode("".join(encoded.split()), validate=True)
@@ -358,7 +358,7 @@ def _is_png(image: bytes) -> bool:
 
 
 def _is_jpeg(image: bytes) -> bool:
-    """Whether this is a JPEG of a reasonable size, by its frame header."""
+    """Return whether this is a JPEG of a reasonable size, according to its frame header."""
     position = 2 if image.startswith(b"\xff\xd8\xff") else len(image)
     while position + 9 <= len(image) and image[position] == 0xFF:
         marker, length = image[position + 1], int.from_bytes(image[position + 2 : position + 4], "big")
@@ -370,7 +370,7 @@ def _is_jpeg(image: bytes) -> bool:
 
 
 def _balanced_marks(source: str) -> set[str]:
-    """The plain marks that are closed as often as they are opened: the others would spill over the page."""
+    """Return the plain marks that are closed as often as opened; others would affect the rest of the page."""
     balance: Counter[str] = Counter()
     for mark in _MARK.finditer(source):
         balance[mark["name"].lower()] += -1 if mark["close"] else 1
@@ -378,7 +378,7 @@ def _balanced_marks(source: str) -> set[str]:
 
 
 def _escape_scheme_entity(match: re.Match[str]) -> str:
-    """A character reference, broken up if it stands for a character that could spell `javascript:`."""
+    """Break up a character reference if it stands for a character that could spell `javascript:`."""
     meant = html_entities.unescape(match.group())
     spells = len(meant) == 1 and meant.isascii() and (meant.isalnum() or meant in "\\:\t\n\r")
     return "& " + match.group()[1:] if spells else match.group()
@@ -389,7 +389,7 @@ _FIGURE = re.compile(
     r'(?: width="\d{1,4}")? src="data:image/png;base64,(?P<data>[A-Za-z0-9+/=]++)"'
     r'(?: style="max-width:100%;height:auto")?>'
 )
-"""A figure of the course, and the still that `_still` makes of one."""
+"""A figure of the course, or the still picture that `_still` makes of one."""
 _CONTROL = re.compile(r"\x1b(?!\[[0-9;]{0,40}m)|[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f\ud800-\udfff]")
 _MIME = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,60}")
 _TAG_START = re.compile(r"<[A-Za-z/!?]")

@@ -1,9 +1,8 @@
-"""Reading a student's notebook safely.
+"""Reads a student's notebook safely.
 
-Nothing that a submission contains is trusted: it may be a link to another file, hold gigabytes or a single
-byte, come from any editor, and say anything about its own points. `handed_in.py` finds its file, `formats.py` makes
-JSON of it, and `read_submission` returns its cells as plain data, or raises `Unreadable`, which is one student's
-outcome and never another's.
+Nothing in a submission is trusted: it may be a link to another file, contain gigabytes or a single byte, come from any
+editor, and claim anything about its own points. `handed_in.py` finds its file, `formats.py` turns it into JSON, and
+`read_submission` returns its cells as plain data, or raises `Unreadable`, which affects only this student.
 """
 
 from __future__ import annotations
@@ -25,20 +24,21 @@ from autograder.words import count
 CELLS = 2000
 
 _FORBIDDEN = re.compile(r'^[.~-]|\.\.|[/\\:+*?"<>|]')
-"""What no student's id begins with or holds: it could name another file, or be read by nbgrader as another one."""
+"""What a student id must not contain or begin with: it could name another file, or nbgrader could read it as another
+id."""
 
 _UNUSABLE = re.compile(r"[\x00\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
 class SubmittedCell:
-    """One cell as it was submitted: plain data, of checked types, with contents that nobody has checked.
+    """A submitted cell: plain data of checked types, with unchecked contents.
 
     Attributes:
         kind: "code", "markdown" or "raw".
         source: its text, with line feeds only.
         outputs: what the notebook has under `outputs`.
-        nbgrader: what its metadata claims for nbgrader; empty if nothing.
+        nbgrader: what its metadata claims for nbgrader; may be empty.
         tags: its tags.
         id: its cell id; may be empty.
         attachments: what the notebook has under `attachments`.
@@ -59,9 +59,9 @@ class Submission:
 
     Attributes:
         cells: its cells, in order.
-        digest: SHA-256 of the file, in hexadecimal: the same bytes have the same digest.
+        digest: SHA-256 of the file's bytes, in hexadecimal.
         timestamp: the first line of nbgrader's `timestamp.txt` next to it; empty if there is none.
-        repairs: what had to be done to read it.
+        repairs: what was done to make it readable.
     """
 
     cells: tuple[SubmittedCell, ...]
@@ -71,10 +71,10 @@ class Submission:
 
 
 def list_submissions(submitted: Path, lesson: str) -> list[tuple[str, Path]]:
-    """Everyone who submitted a lesson, with the folder of the submission, in order of their ids.
+    """Return all students who submitted a lesson, sorted by id, with the folders of their submissions.
 
-    Files and hidden folders are not submissions. A link is listed, so that it is reported when it is read. Folders
-    whose names are not student ids are left to `refused_submissions`.
+    Files and hidden folders are not submissions. A link is listed, so that reading it reports it. `refused_submissions`
+    handles folders whose names are not student ids.
 
     Args:
         submitted: the course's folder of submissions, `<student>/<lesson>/`.
@@ -89,8 +89,8 @@ def list_submissions(submitted: Path, lesson: str) -> list[tuple[str, Path]]:
 
 
 def refused_submissions(submitted: Path, lesson: str) -> dict[str, str]:
-    """Submissions to a lesson that cannot be graded because of their folder's name: for each name, as it can be shown
-    on one line, a sentence that says why.
+    """Return the submissions that cannot be graded because of their folder's name: for each displayable name, a
+    sentence that says why.
 
     Args:
         submitted: the course's folder of submissions, which must exist.
@@ -107,17 +107,17 @@ def _folders(submitted: Path, lesson: str) -> Iterator[tuple[str, Path]]:
 
 
 def check_student_id(student: str) -> None:
-    """Refuse an id that could name another file, break a line, or be read by nbgrader as another one.
+    """Refuse an id that could name another file, break a line, or be mistaken for another by nbgrader.
 
     Raises:
-        BadInput: the id is empty, too long, or holds `..`, `+`, a separator, or a character that does not print.
+        BadInput: the id is empty, too long, or contains `..`, `+`, a separator, or an unprintable character.
     """
     if _fault(student):
         raise BadInput(_refusal(student))
 
 
 def _fault(student: str) -> str:
-    """What is wrong with a student's id, in words; empty where nothing is."""
+    """Say in words what is wrong with a student id; empty if nothing is."""
     if not student.strip():
         return "is empty"
     if student != student.strip():
@@ -144,13 +144,13 @@ def _escaped(character: str) -> str:
 
 
 def read_submission(folder: Path, lesson: str, answers_in: AnswersIn, besides: Collection[str] = ()) -> Submission:
-    """Read the notebook of one submission without following any link.
+    """Read the notebook of a submission without following links.
 
     Args:
         folder: `submitted/<student>/<lesson>`; neither it nor the student's folder may be a link.
         lesson: the notebook's name, without `.ipynb`.
-        answers_in: says what a notebook answers, where there are several.
-        besides: the names of files that are other notebooks of the same assignment, and never this one.
+        answers_in: returns a notebook's answers, if there are several notebooks.
+        besides: the file names of the assignment's other notebooks, which are never chosen.
 
     Raises:
         Unreadable: there is no notebook that could be graded.
@@ -163,9 +163,9 @@ def read_submission(folder: Path, lesson: str, answers_in: AnswersIn, besides: C
 def find_submission(
     folder: Path, lesson: str, answers_in: AnswersIn, besides: Collection[str] = ()
 ) -> tuple[HandedIn, str]:
-    """The notebook's file of one submission, not read unless there are several, and the first line of `timestamp.txt`.
+    """Find a submission's notebook, reading it only if there are several, and the first line of `timestamp.txt`.
 
-    It takes and raises the same as `read_submission`.
+    The arguments and exceptions are those of `read_submission`.
     """
     try:
         with timestamps.opened(folder) as inside:
@@ -204,7 +204,7 @@ def read_notebook(content: bytes) -> Submission:
 
 
 def _submitted_cell(cell: object) -> SubmittedCell | None:
-    """A cell with checked types, or None if it has no text that could be read."""
+    """Return a cell with checked types, or None if it has no readable text."""
     if not isinstance(cell, dict):
         return None
     source = cell.get("source", cell.get("input"))
@@ -227,8 +227,8 @@ def _submitted_cell(cell: object) -> SubmittedCell | None:
 
 
 def _lines(cell: object) -> list[str]:
-    """The lines of a cell's source, where it is a list of them; some converters leave out their line feeds."""
-    source = cell.get("source", cell.get("input")) if isinstance(cell, dict) else None  # format 3's name for it
+    """Return the lines of a cell's source, if it is a list; some converters leave out the line feeds."""
+    source = cell.get("source", cell.get("input")) if isinstance(cell, dict) else None  # "input" in format 3
     return [line for line in source if isinstance(line, str)] if isinstance(source, list) else []
 
 
@@ -237,13 +237,13 @@ def _lacks_feeds(lines: Sequence[str]) -> bool:
 
 
 def _section(part: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """The dict under a name in a notebook; empty where there is none."""
+    """Return the dict under a name in a notebook; {} if there is none."""
     found = part.get(name)
     return found if isinstance(found, dict) else {}
 
 
 def _language(notebook: Mapping[str, Any]) -> tuple[str, str]:
-    """The language that the notebook says it is in, in lower case, and its version; empty if it does not say."""
+    """Return the notebook's language, in lower case, and its version; "" for what it does not state."""
     info, kernel = (_section(_section(notebook, "metadata"), name) for name in ("language_info", "kernelspec"))
     language, version = info.get("name") or kernel.get("language"), info.get("version")
     return (language.lower() if isinstance(language, str) else "", version if isinstance(version, str) else "")

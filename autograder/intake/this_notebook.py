@@ -1,4 +1,4 @@
-"""Finds the notebook that this code runs in: Colab hands it over as it is now, others have it in a file."""
+"""Finds the notebook in which this code runs: Colab supplies its current state, others only its saved file."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from autograder.errors import BadInput
 from course_lib.judging.last_run import running_shell
 
 _SECONDS = 10
-"""How long Colab may take to hand a notebook over."""
+"""How long Colab may take to supply a notebook."""
 
 
 def this_notebook() -> tuple[str, bytes]:
-    """Return its file's name, and what is in it; outside Colab, as it was saved last.
+    """Return the notebook's file name and contents; outside Colab, as last saved.
 
     Raises:
-        BadInput: it cannot be known which one it is, or it cannot be read.
+        BadInput: the notebook is unknown or cannot be read.
     """
     shell = running_shell()
     if shell is None:

@@ -1,8 +1,8 @@
 """Reads when a submission was handed in, from the `timestamp.txt` next to it.
 
-nbgrader's exchange writes that file. Where submissions come another way, as an archive or a folder, a student may
-have put anything into it. nbgrader's formgrader takes whatever it finds for a time, and answers "500" for the whole
-lesson if it isn't one; `mend_formgrader` lets it read the file as we do.
+nbgrader's exchange writes that file. In submissions from elsewhere, such as an archive or a folder, a student may have
+written anything into it. nbgrader's formgrader takes the text for a time, and answers "500" for the whole lesson if it
+isn't one; `mend_formgrader` makes it read the file as we do.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from autograder.words import shown
 
 NAME = "timestamp.txt"
 CHARACTERS = 60
-"""A longer text is no time."""
+"""A longer text is not a time."""
 
 _FILE_BYTES = 1000
 _OFFSET = re.compile(r"\s*([+-]\d{2}:?\d{2})\s*$")
 
 
 def opened(folder: Path) -> AbstractContextManager[int]:
-    """A descriptor of a submission's folder, `submitted/<student>/<lesson>`.
+    """Open a submission's folder, `submitted/<student>/<lesson>`, as a descriptor.
 
     Raises:
         Unreadable: it or the student's folder is a link.
@@ -39,7 +39,7 @@ def opened(folder: Path) -> AbstractContextManager[int]:
 
 
 def stated(folder: int) -> str:
-    """The first line of the file in a submission's folder; empty where there is none that could be read."""
+    """Return the first line of the file in a submission's folder; empty if there is no readable file."""
     try:
         content = read_file(folder, NAME, _FILE_BYTES)
     except Refused:
@@ -49,13 +49,13 @@ def stated(folder: int) -> str:
 
 
 def moment(timestamp: datetime | str | None) -> datetime | None:
-    """A time in UTC, without a zone, as nbgrader keeps it; None for a text that is no time."""
+    """Return a time in UTC without a zone, as nbgrader stores it; None for text that is not a time."""
     if not timestamp or (isinstance(timestamp, str) and len(timestamp) > CHARACTERS):
         return None
-    from nbgrader.utils import parse_utc  # takes seconds, where nbgrader is not needed for anything else
+    from nbgrader.utils import parse_utc  # importing nbgrader takes seconds
 
     try:
-        if isinstance(timestamp, str) and _OFFSET.search(timestamp):  # nbgrader takes +0200 for 200 seconds
+        if isinstance(timestamp, str) and _OFFSET.search(timestamp):  # nbgrader reads +0200 as 200 seconds
             timestamp = datetime.fromisoformat(_OFFSET.sub(r"\1", timestamp))
         found = parse_utc(timestamp)
     except Exception:  # students write the file, and the parser fails in many ways
@@ -64,7 +64,7 @@ def moment(timestamp: datetime | str | None) -> datetime | None:
 
 
 def fault(folder: Path) -> str:
-    """What is wrong with the file in a submission's folder, and what to do; empty where nothing is, or no file."""
+    """Say what is wrong with the file in a submission's folder, and what to do; empty if it is fine or missing."""
     try:
         with opened(folder) as inside:
             text = stated(inside)
@@ -77,14 +77,14 @@ def fault(folder: Path) -> str:
 
 
 def mend_formgrader() -> None:
-    """Let nbgrader's formgrader read times as we do, where it is loaded: what is not a time is left out."""
+    """Make nbgrader's formgrader, if it is loaded, read times as we do and skip what is not a time."""
     api = sys.modules.get("nbgrader.apps.api")
     if api is not None:
         api.NbGraderAPI.get_submitted_timestamp = _submitted_timestamp
 
 
 def _submitted_timestamp(api: Any, assignment_id: str, student_id: str) -> datetime | None:
-    """Replaces nbgrader's own `NbGraderAPI.get_submitted_timestamp`."""
+    """Replace nbgrader's `NbGraderAPI.get_submitted_timestamp`."""
     courses = api.coursedir
     folder = Path(courses.format_path(courses.submitted_directory, student_id, assignment_id))
     try:
