@@ -1,7 +1,8 @@
-"""Decides whether a notebook belongs to the lesson it was handed in for, and what it answers.
+"""Decides whether a notebook belongs to the lesson for which it was submitted, and what it answers.
 
-Another notebook, repaired, would be this lesson's with no answer in it: all zeros, for a wrong file. It is refused
-instead. Anything that has some of the lesson is graded, however little; a name that others use as well is not enough.
+If another lesson's notebook were repaired, it would become this lesson's without any answers: all zeros, for a wrong
+file. It is refused instead. A notebook with any part of the lesson is graded, however small; a name that other
+notebooks use as well is not enough.
 """
 
 from __future__ import annotations
@@ -19,28 +20,27 @@ from course_lib.exercises.catalogue import Catalogue
 from course_lib.judging.rules import syntax_tree
 
 FEW, MOST = 0.25, 0.5
-"""With at most this much of its own lesson, and more than this much of another, a notebook is the other lesson's.
+"""A notebook with at most this share of its own lesson and more than that share of another belongs to the other.
 
-Both are parts of a lesson's exercises. A student may need a function or two of an earlier lesson in a later one.
-"""
+Both are shares of a lesson's exercises. A student may need a function or two from an earlier lesson in a later one."""
 
 KEPT = 0.6
-"""With more of the lines of an answer's stub, a cell comes from it."""
+"""A cell with a larger share of a stub's lines comes from that stub."""
 
 _IN_OTHERS = re.compile(r"#|import (?!course_lib)|from (?!course_lib)|$")
-"""How lines begin that are in the notebooks of others, too."""
+"""The beginnings of lines that any notebook may contain."""
 
 _SOURCE = b"### BEGIN HIDDEN TESTS"
-"""What the course's own source of a release holds, and no release."""
+"""A line that the course's source of a release contains, but no release."""
 
 
 def answers_in(release: Release, lesson: str, catalogue: Catalogue) -> AnswersIn:
-    """What says which exercises a notebook answers, to choose among several.
+    """Return a function that returns a notebook's answers, for choosing among several notebooks.
 
     Args:
-        release: the lesson as it was released.
+        release: the released lesson.
         lesson: the lesson's name.
-        catalogue: the exercises of this lesson and the course's others.
+        catalogue: the exercises of all lessons of the course.
     """
 
     def answers(content: bytes) -> dict[str, str] | None:
@@ -55,7 +55,7 @@ def answers_in(release: Release, lesson: str, catalogue: Catalogue) -> AnswersIn
 
 
 def _answers(submission: Submission, release: Release) -> dict[str, str]:
-    """What a notebook answers, also in cells that are no answer's."""
+    """Return a notebook's answers, including those in other cells."""
     repaired = repair(submission, release)
     own = [cell.source for cell in repaired.cells if cell.is_code and cell.origin == "student"]
     defining = [(source, defined(source)) for source in own]
@@ -73,10 +73,10 @@ def require_lesson(submission: Submission, release: Release, lesson: str, catalo
     """Refuse a notebook of another lesson, or of none.
 
     Args:
-        submission: what was handed in.
-        release: the lesson as it was released.
+        submission: the submitted notebook.
+        release: the released lesson.
         lesson: the lesson's name.
-        catalogue: the exercises of this lesson and the course's others.
+        catalogue: the exercises of all lessons of the course.
 
     Raises:
         Unreadable: it is another lesson's notebook, or has nothing of the lesson: no cell, and no answer's name.
@@ -100,10 +100,10 @@ def require_lesson(submission: Submission, release: Release, lesson: str, catalo
 
 
 def is_of(submission: Submission, release: Release) -> bool:
-    """Whether a notebook has anything of a lesson: one of its cells, or a definition of what an answer defines.
+    """Return whether a notebook has any part of a lesson: a cell of it, or a definition that an answer needs.
 
-    What any notebook may have does not count: the cell that installs the course on Colab, headings, comments, imports
-    of packages, and a function that has the name of one of ours but takes something else.
+    Parts that any notebook may have do not count: the cell that installs the course on Colab, headings, comments,
+    package imports, and functions with the right name but other parameters.
     """
     texts = {
         (kind, text)
@@ -126,7 +126,7 @@ def is_of(submission: Submission, release: Release) -> bool:
 
 
 def _parameters(source: str) -> dict[str, tuple[str, ...]]:
-    """What the functions in a cell take, those of classes by the names of both."""
+    """Return the parameters of a cell's functions; methods are named with their class."""
     found = {}
     tree = syntax_tree(source)
     for one in ast.walk(tree) if tree is not None else ():
@@ -139,14 +139,14 @@ def _parameters(source: str) -> dict[str, tuple[str, ...]]:
 
 
 def _named(submission: Submission) -> set[str]:
-    """The exercises that cells name, by their markers or their metadata."""
+    """Return the exercises that cells name in their markers or metadata."""
     by_marker = {marker(cell.source)[0] for cell in submission.cells}
     by_metadata = {exercise_of(grade_id_of(cell)) for cell in submission.cells}
     return (by_marker | by_metadata) - {""}
 
 
 def _answered(submission: Submission, release: Release) -> set[str]:
-    """The exercises whose answers seem to be defined, wherever that is: as a function, by assignment, by import."""
+    """Return the exercises whose answers seem to be defined anywhere: as a function, by assignment, by import."""
 
     def seems_defined(name: str) -> bool:
         definition = rf"(?:async[ \t]++)?(?:def|class)[ \t]++{name}\b"

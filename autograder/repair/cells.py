@@ -1,4 +1,4 @@
-"""A repaired notebook, and its cells."""
+"""Defines the cells of a repaired notebook, and the notebook."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from autograder.repair.text import plain
 
 
 class CellKind(StrEnum):
-    """What a cell is for."""
+    """The purpose of a cell."""
 
     CODE = "code"
     MARKDOWN = "markdown"
@@ -25,23 +25,23 @@ class CellKind(StrEnum):
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of a repaired notebook.
+    """A cell of a repaired notebook.
 
     Attributes:
-        kind: what it is for. Further copies of an answer are `CODE`, and so are cells that the release locks.
-        source: what it says; markdown of the student is already sanitized.
-        exercise: the exercise that it belongs to, such as "ols.fit"; None for other cells. A further copy
-            of an answer has it too.
-        tags: the release's tags where it is a cell of the release; of the student's own tags, only `demo`.
-        origin: "student" (as submitted), "release" (its text is the release's), "restored" (it was missing or
-            changed, and is the release's again).
+        kind: its purpose. Further copies of an answer are `CODE`, and so are cells that the release locks.
+        source: its text; the student's markdown is already sanitized.
+        exercise: the exercise that it belongs to, such as "ols.fit"; None for other cells. A further copy of an answer
+            has it, too.
+        tags: the release's tags for a cell of the release; of the student's own tags, only `demo`.
+        origin: "student" (as submitted), "release" (unchanged text of the release), "restored" (it was missing or
+            changed, and now has the release's text).
         id: a valid cell id, unique in the notebook.
         nbgrader: the release's metadata for nbgrader; empty for ordinary cells.
         outputs: the submitted outputs, not sanitized.
         attachments: sanitized images of a markdown cell.
-        position: its place in the submitted notebook, counted from 1; 0 where it was put back.
-        index: its place in the release, counted from 0; -1 where it has none.
-        skipped: whether grading passes it by: it is neither run nor checked.
+        position: its place in the submitted notebook, from 1; 0 if it was put back.
+        index: its place in the release, from 0; -1 if it has none.
+        skipped: whether grading neither runs nor checks it.
     """
 
     kind: CellKind
@@ -59,17 +59,17 @@ class Cell:
 
     @property
     def is_demo(self) -> bool:
-        """Whether this cell only shows something (a figure, a training) and need not run when grading."""
+        """Whether this cell only shows something (a figure, a training) and need not run for grading."""
         return "demo" in self.tags
 
     @property
     def is_code(self) -> bool:
-        """Whether this is a code cell, for Jupyter."""
+        """Whether Jupyter shows this as a code cell."""
         return self.kind in (CellKind.CODE, CellKind.ANSWER, CellKind.CHECK)
 
     @property
     def runs(self) -> bool:
-        """Whether this is code to be run: a check is looked at from outside instead."""
+        """Whether grading runs this code; checks do not run, but are judged from outside."""
         return self.kind in (CellKind.CODE, CellKind.ANSWER) and not self.skipped
 
     @property
@@ -78,7 +78,7 @@ class Cell:
         return self.kind is CellKind.CHECK and self.exercise is not None and not self.skipped
 
     def skip(self) -> Cell:
-        """The same cell, passed by."""
+        """Return the same cell, skipped."""
         return replace(self, skipped=True)
 
 
@@ -87,8 +87,8 @@ class Repaired:
     """A notebook in the shape of its release.
 
     Attributes:
-        cells: its cells, in the order in which they run.
-        repairs: the receipt: what was changed, in sentences for the student and the instructor.
+        cells: its cells, in the order of execution.
+        repairs: the receipt: the changes, in sentences for the student and the instructor.
         metadata: the release's notebook metadata.
     """
 
@@ -97,7 +97,7 @@ class Repaired:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def answers(self) -> dict[str, str]:
-        """What the student has written, by exercise."""
+        """Return the student's texts, by exercise."""
         found: dict[str, list[str]] = defaultdict(list)
         for cell in self.cells:
             text = plain(cell.source)
@@ -111,14 +111,14 @@ class Repaired:
         checks: Mapping[str, Sequence[sanitise.Output]] | None = None,
         notices: Mapping[int, str] | None = None,
     ) -> dict[str, Any]:
-        """The notebook in nbformat 4.5, for nbgrader, formgrader and feedback.
+        """Return the notebook in nbformat 4.5, for nbgrader, formgrader and feedback.
 
         Args:
-            outputs: what cells put out when they ran, by their index in `cells`; sanitized here. A cell that
-                did not run keeps its submitted outputs, sanitized; a check cell keeps none. If all of them
-                together are too large for one page, those of the later cells are left out.
-            checks: for each exercise the outputs of its check cell, taken as they are: the grader's own words.
-            notices: what to say below what a cell put out, by its index in `cells`, such as why it was stopped.
+            outputs: the outputs of cells that ran, by index in `cells`; sanitized here. A cell that did not run keeps
+                its submitted outputs, sanitized; a check cell keeps none. If all outputs together are too large for one
+                page, later cells lose theirs.
+            checks: the outputs of each exercise's check cell, used as they are, because the grader wrote them.
+            notices: what to say below a cell's outputs, by index in `cells`, such as why it was stopped.
         """
         outputs, checks = dict(outputs or {}), checks or {}
         for index, notice in (notices or {}).items():
@@ -156,26 +156,26 @@ class Repaired:
 
 
 def notice_below(notice: str) -> sanitise.Output:
-    """A sentence of ours among what a cell put out."""
+    """Return an output with a sentence from the grader."""
     return {"output_type": "stream", "name": "stderr", "text": f"[katze] {notice}\n"}
 
 
 class OwnCells:
-    """Takes over the student's own cells of one notebook: code as it is, text made safe to look at.
+    """Converts the student's own cells of a notebook: code as it is, text made safe to look at.
 
-    Together they may have only so much text that is formatted.
+    All of them share a limit on formatted text.
     """
 
     def __init__(self) -> None:
         self._markdown_left = sanitise.MARKDOWN_CHARACTERS_TOGETHER
 
     def cell(self, number: int, cell: SubmittedCell, kind: str) -> Cell:
-        """A cell of the student's own, as `kind`. Raw cells become text: nothing may pass into a page as it is.
+        """Convert a student's cell. Raw cells become text, because nothing may reach a page as it is.
 
         Args:
-            number: its place in the submitted notebook, counted from 0.
+            number: its place in the submitted notebook, from 0.
             cell: the cell.
-            kind: "code", "markdown" or "raw".
+            kind: the kind to convert it to: "code", "markdown" or "raw".
         """
         if kind == "code":
             tags = ("demo",) if "demo" in cell.tags else ()

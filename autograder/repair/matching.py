@@ -1,4 +1,4 @@
-"""Finding out which submitted cell is which cell of the release."""
+"""Finds out which submitted cell is which cell of the release."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from course_lib.judging.rules import syntax_tree
 
 
 class Matching:
-    """Which submitted cells are which cells of the release.
+    """Matches submitted cells with cells of the release.
 
     Args:
         submission: what was submitted.
-        release: the lesson as it was released.
-        events: takes what there is to say, by kind of repair.
+        release: the released lesson.
+        events: receives what the receipt should report, by kind of repair.
 
     Attributes:
-        written: for each submitted cell the names that code of the student's own in it defines.
-        stubs: the submitted cells of answers that are written elsewhere, in which there is no answer.
-        for_a_person: for questions that nothing in their own cells answers, what to look at instead, in words.
+        written: for each submitted cell, the names that the student's own code in it defines.
+        stubs: submitted answer cells that contain no answer, because it is written elsewhere.
+        for_a_person: for questions without an answer in their own cells, what a person should look at instead, in
+            words.
     """
 
     def __init__(self, submission: Submission, release: Release, events: dict[str, list[str]]) -> None:
@@ -52,9 +53,10 @@ class Matching:
                 self.events["stripped"].append(slot.grade_id)
 
     def chosen(self, slot: Slot) -> int | None:
-        """Of several copies, the one that carries the grade; None where the answer is in another one's cell.
+        """Return which of several copies carries the grade; None if the answer is in another answer's cell.
 
-        For answers it is the last one before the check, else the last one; for others the last that says something.
+        For an answer, take the last copy before the check, or else the last. For other cells, take the last copy with
+        text.
         """
         numbers = [n for n in self.claims[slot.grade_id] if n not in self.stubs]
         if slot.role == "answer":
@@ -65,9 +67,9 @@ class Matching:
         return numbers[0 if slot.role == "locked" else -1]
 
     def _counting(self, numbers: Sequence[int], slot: Slot) -> int | None:
-        """Of the cells that define an answer, the last before its check, else the last; None where there are none.
+        """Return the last cell before an answer's check, or else the last, among those that define the answer.
 
-        Code in the cell of the check itself runs before it.
+        Code in the check's own cell runs before the check.
         """
         slot_of_check = self.by_marker.get((slot.exercise, "check"))
         checks = self.claims[slot_of_check.grade_id] if slot_of_check else []
@@ -75,18 +77,19 @@ class Matching:
         return max(before or numbers, default=None)
 
     def is_known_copy(self, number: int, slot: Slot) -> bool:
-        """Whether a further copy has only the marker, and the one that carries the grade has the metadata.
+        """Return whether a further copy has only the marker, while the graded one has the metadata.
 
-        An earlier repair leaves copies like that. There is nothing left to change in them, and nothing to tell.
+        An earlier repair leaves such copies. They need no more changes, so nothing is reported.
         """
         graded = self.chosen(slot)
         is_named = graded is not None and grade_id_of(self.submission.cells[graded]) == slot.grade_id
         return number != graded and is_named and not self.submission.cells[number].nbgrader
 
     def is_filled(self, number: int, slot: Slot) -> bool:
-        """Whether a submitted cell says something other than the release's.
+        """Return whether a submitted cell differs from the release's.
 
-        In words that is a line which the lesson has nowhere: the scripts of Colab join a question's cell with others.
+        A written answer must have a line that occurs nowhere in the lesson, because Colab's scripts join a question's
+        cell with others.
         """
         source = self.submission.cells[number].source
         if slot.role == "written" and source.strip():
@@ -97,10 +100,10 @@ class Matching:
         return bool(slot.names) and slot.names <= self.defined[number]
 
     def _claim(self) -> None:
-        """Which submitted cells say that they are which slot.
+        """Find the slots that submitted cells claim to be.
 
-        Where the metadata and the marker name different ones, text was pasted into another cell: then the text is
-        right, unless the cell defines what its metadata asks for.
+        If the metadata and the marker name different slots, text was pasted into another cell. Then the marker is
+        right, unless the cell defines what its metadata's slot needs.
         """
         for number, cell in enumerate(self.submission.cells):
             name = grade_id_of(cell)
@@ -119,7 +122,7 @@ class Matching:
             self.claims[slot.grade_id].append(number)
 
     def slot_of(self) -> dict[int, Slot]:
-        """Which cell of the release each submitted cell is, by its place, counted from 0; the others are ordinary."""
+        """Return the slot of each submitted cell, by its place, from 0; ordinary cells have none."""
         return {number: self.by_grade_id[name] for name, numbers in self.claims.items() for number in numbers}
 
     def _free(self, kind: str) -> list[int]:
@@ -127,7 +130,7 @@ class Matching:
         return [n for n, cell in enumerate(self.submission.cells) if n not in claimed and cell.kind == kind]
 
     def _find_lost_cells(self) -> None:
-        """Other cells without grade_id and marker: by their text."""
+        """Find cells other than answers that have lost grade_id and marker, by their text."""
         for slot in self.slots:
             if self.claims[slot.grade_id] or slot.role == "answer":
                 continue
@@ -137,7 +140,7 @@ class Matching:
                 self.claims[slot.grade_id] = found[-1:]
 
     def _written(self) -> list[set[str]]:
-        """What the student's own code defines, in each cell; in a cell of text, too, where that is Python."""
+        """Return the names that the student's own code defines, by cell; text cells count if they are Python."""
         slot_of = self.slot_of()
         found: list[set[str]] = []
         for number, cell in enumerate(self.submission.cells):
@@ -150,10 +153,10 @@ class Matching:
         return found
 
     def _find_lost_answers(self) -> None:
-        """Answers that are not in their own cell: by what any cell defines, then by the text that it kept.
+        """Find answers outside their own cells: by the names that a cell defines, then by the text that it kept.
 
-        A cell of the student's own is then the answer's. The answer's own cell, still empty, would undo what was
-        written elsewhere: it is a stub.
+        A cell of the student's own then becomes the answer's. The answer's own cell, if it is still empty, would undo
+        the definition elsewhere: it is a stub.
         """
         claimed = set(self.slot_of())
         for slot in self.slots:
@@ -181,10 +184,10 @@ class Matching:
             claimed.update(found)
 
     def _find_lost_words(self) -> None:
-        """Answers in words that are not in their own cell.
+        """Find written answers outside their own cells.
 
-        Text next to it is the answer: above, below, or in the question. Where it may be a comment, a picture, or text
-        elsewhere, a person has to look.
+        Adjacent text is the answer: above, below, or in the question. If the answer may be a comment, a picture, or
+        text elsewhere, a person has to look.
         """
         cells = self.submission.cells
         for slot in self.slots:
@@ -208,7 +211,9 @@ class Matching:
                 self.events["elsewhere"].append(slot.exercise)
 
     def _next_to(self, slot: Slot) -> list[int]:
-        """The student's own cells below and then above a question's cell, or where it should be, up to the lesson's."""
+        """Return the student's own cells below and then above a question's (expected) cell, up to the lesson's next
+        cell.
+        """
         places = {n: found.index for n, found in self.slot_of().items()}
         for n, cell in enumerate(self.submission.cells):
             if (cell.kind, self.plain[n]) in self.lesson:
@@ -221,10 +226,10 @@ class Matching:
 
 
 def _has_other_settings(claimed: Mapping[str, object], slot: Slot) -> bool:
-    """Whether a cell's metadata disagrees with the release about how it is graded.
+    """Return whether a cell's metadata disagrees with the release about how it is graded.
 
-    Its points are the lesson's whatever it claims, and that is not told: nobody can see who was at work, a student, or
-    the instructor, who has since given the exercise other points.
+    Points always come from the lesson, and a difference is not reported: nobody can see whether a student changed them,
+    or the instructor, who has since given the exercise other points.
     """
     stated = {name for name in FLAGS if name in claimed and name in slot.nbgrader}
     differ = any(claimed[name] != slot.nbgrader[name] for name in stated)

@@ -1,4 +1,4 @@
-"""Building the repaired notebook out of the submission's cells and the release's."""
+"""Builds the repaired notebook from the submission's cells and the release's."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from autograder.words import count
 
 
 def repair(submission: Submission, release: Release) -> Repaired:
-    """Put a submission back into the shape of its release, and say what was changed.
+    """Put a submission back into the shape of its release, and report the changes.
 
-    Cells that the release locks are always the release's own: text, points and metadata. Answers and written
-    answers are the student's, in the order of the submission; so are all ordinary cells. An answer that is
-    missing is not put back: its stub could undo a definition elsewhere.
+    Cells that the release locks are always the release's own: text, points and metadata. Answers, written answers and
+    ordinary cells are the student's, in the order of the submission. A missing answer is not put back: its stub could
+    undo a definition elsewhere.
 
     Args:
         submission: what was submitted.
-        release: the lesson as it was released.
+        release: the released lesson.
     """
     return _Repair(submission, release).run()
 
 
 class _Repair:
-    """One repair: matches cells with slots, then builds the notebook, then writes the receipt."""
+    """Matches cells with slots, then builds the notebook, then writes the receipt."""
 
     def __init__(self, submission: Submission, release: Release) -> None:
         self.submission = submission
@@ -53,7 +53,7 @@ class _Repair:
         )
 
     def _place_submitted(self) -> None:
-        """All submitted cells in their order: slots repaired, ordinary cells as they are."""
+        """Place all submitted cells in their order: slots repaired, ordinary cells as they are."""
         slot_of = self.matching.slot_of()
         chosen = {slot.grade_id: self.matching.chosen(slot) for slot in slot_of.values()}
         for number, cell in enumerate(self.submission.cells):
@@ -68,7 +68,7 @@ class _Repair:
                 self._place_locked(number, cell, slot)
 
     def _place_copy(self, number: int, cell: SubmittedCell, slot: Slot) -> None:
-        """A copy that does not carry the grade: what a student wrote in it stays, as an ordinary cell."""
+        """Place a copy that does not carry the grade: keep what a student wrote in it, as an ordinary cell."""
         is_news = not self.matching.is_known_copy(number, slot)
         if slot.role in ("answer", "written"):
             if not self.matching.is_filled(number, slot) or not cell.source.strip():
@@ -91,7 +91,7 @@ class _Repair:
             self.events["extra_check"].append(_name(slot))
 
     def _place_locked(self, number: int, cell: SubmittedCell, slot: Slot) -> None:
-        """The release's own cell, at the submission's place; the student's code in it stays, before it."""
+        """Place the release's own cell where the submission has it, with the student's code in it before."""
         changed = cell.kind != slot.kind or self.matching.is_filled(number, slot)
         if changed:
             self.events["edited"].append(_name(slot))
@@ -101,7 +101,9 @@ class _Repair:
         self.cells.append(_from_release(slot, "restored" if changed else "release", number + 1, cell.outputs))
 
     def _has_own(self, cell: SubmittedCell, slot: Slot) -> bool:
-        """Whether a changed cell of the release has code of the student's in it, or a comment that may be an answer."""
+        """Return whether a changed cell of the release has the student's code in it, or a comment that may be an
+        answer.
+        """
         if slot.kind != "code":
             return False
         return has_own_code(cell.source, slot.source) or is_prose(cell, own_words(cell, self.release.lines))
@@ -122,7 +124,7 @@ class _Repair:
         )
 
     def _place_ordinary(self, number: int, cell: SubmittedCell) -> None:
-        """An ordinary cell: the release's where the text is the release's, else the student's."""
+        """Place an ordinary cell: the release's if the text is the release's, else the student's."""
         index = self.release.lesson_cells.get((cell.kind, self.matching.plain[number]))
         if index is None:
             self.cells.append(self.own.cell(number, cell, cell.kind))
@@ -139,7 +141,7 @@ class _Repair:
             self.cells.insert(self._place_for(slot), restored)
 
     def _for_a_person(self, slot: Slot, position: int = 0) -> Cell | None:
-        """The cell of a question whose answer may be elsewhere, with a word about that: it waits for a person."""
+        """Return the cell of a question whose answer may be elsewhere, with a note; it waits for a person."""
         place = self.matching.for_a_person.get(slot.grade_id)
         if place is None:
             return None
@@ -149,9 +151,9 @@ class _Repair:
         return replace(_from_release(slot, "student", position), source=source)
 
     def _put_back_imports(self) -> None:
-        """The lesson's imports go in front of all code if nothing before the first answer imports the same.
+        """Put the lesson's imports before all code, unless imports before the first answer cover them.
 
-        A student who has moved or deleted them may not have noticed: the names were there from an earlier run.
+        A student who has moved or deleted them may not have noticed: the names remained from an earlier run.
         """
         codes = [n for n, cell in enumerate(self.cells) if cell.is_code]
         first = next((n for n in codes if self.cells[n].exercise), len(self.cells))
@@ -165,7 +167,7 @@ class _Repair:
                 self.cells.insert(codes[0] if codes else 0, _ordinary(self.release, index, "restored"))
 
     def _place_for(self, slot: Slot) -> int:
-        """After the answer that it checks, else after the cell of the release that comes before it."""
+        """Return a missing slot's place: after the answer that it checks, else after the release's previous cell."""
         answers = self._answers_to(slot.exercise)
         if slot.role == "check" and answers:
             return answers[-1] + 1
@@ -176,20 +178,20 @@ class _Repair:
         return min(after)[1] if after else len(self.cells)
 
     def _answers_to(self, exercise: str) -> list[int]:
-        """Where copies of an answer stand that define what they should, else other cells that do, else all copies."""
+        """Return the places of an answer's copies that define its names, else other such cells, else all copies."""
         copies = [n for n, cell in enumerate(self.cells) if cell.exercise == exercise and cell.runs]
         defining = self._defining(exercise)
         return [n for n in copies if n in defining] or defining or copies
 
     def _defining(self, exercise: str) -> list[int]:
-        """Where code of the student's own defines what an answer should."""
+        """Return the places where the student's own code defines an answer's names."""
         slot = self.matching.by_marker.get((exercise, "answer"))
         names = slot.names if slot else set()
         own = [n for n, cell in enumerate(self.cells) if cell.runs and cell.origin == "student"]
         return [n for n in own if names and names <= self.matching.written[self.cells[n].position - 1]]
 
     def _move_checks_behind_answers(self) -> None:
-        """A check that comes before everything that defines its answer goes after it."""
+        """Move each check after its answer if it comes before all definitions of the answer."""
         for slot in self.slots:
             if slot.role != "check":
                 continue
@@ -233,7 +235,7 @@ def _ordinary(release: Release, index: int, origin: str) -> Cell:
 
 
 def with_ids(cells: Iterable[Cell], reserved: set[str]) -> list[Cell]:
-    """The cells with valid ids, each used once; those of the release's slots belong to these alone."""
+    """Return the cells with valid, unique ids; the ids of the release's slots are reserved for these."""
     used: set[str] = set()
     result = []
     for number, cell in enumerate(cells):
@@ -272,7 +274,7 @@ _SENTENCES = {
 
 
 def _receipt(events: Mapping[str, Sequence[str]]) -> list[str]:
-    """One sentence for each kind of repair, in a fixed order."""
+    """Return one sentence for each kind of repair, in a fixed order."""
     sentences = []
     for kind, sentence in _SENTENCES.items():
         if kind in events:

@@ -1,4 +1,4 @@
-"""A released notebook, and which of its cells have a part in grading."""
+"""A released notebook, and the cells in it that matter for grading."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from autograder.repair.text import defined, imported_names, marker, plain
 from course_lib.checking.notebook import HELP
 
 FLAGS = ("grade", "solution", "locked", "task")
-"""What a cell is for, according to nbgrader's metadata."""
+"""nbgrader's flags for the purpose of a cell."""
 
 
 @dataclass(frozen=True)
 class Release:
-    """A released notebook, prepared once for the repair of many submissions."""
+    """A released notebook, prepared once to repair many submissions."""
 
     notebook: Mapping[str, Any]
 
     @classmethod
     def load(cls, path: Path) -> Release:
-        """The release in a file: nbformat 4.5, as `katze release` writes it."""
+        """Read a release: nbformat 4.5, as written by `katze release`."""
         notebook = json.loads(path.read_text(encoding="utf-8"))
         for cell in notebook["cells"]:
             cell["source"] = "".join(cell["source"])
@@ -37,10 +37,10 @@ class Release:
 
     @classmethod
     def of(cls, course: Course, lesson: str) -> Release:
-        """The release of a course's lesson.
+        """Read the release of a course's lesson.
 
         Raises:
-            BadInput: there is none, or it cannot be read.
+            BadInput: it does not exist or cannot be read.
         """
         path = course.release_notebook(lesson)
         try:
@@ -54,12 +54,12 @@ class Release:
 
     @property
     def code(self) -> list[str]:
-        """The source of each of its code cells."""
+        """The sources of its code cells."""
         return [cell["source"] for cell in self.notebook["cells"] if cell["cell_type"] == "code"]
 
     @cached_property
     def slots(self) -> tuple[Slot, ...]:
-        """The cells that have a part in grading, in order."""
+        """The cells that matter for grading, in order."""
         return tuple(
             Slot(
                 index=index,
@@ -78,7 +78,7 @@ class Release:
 
     @cached_property
     def lesson_cells(self) -> Mapping[tuple[str, str], int]:
-        """Where the ordinary cells are, by kind and text."""
+        """The places of the ordinary cells, by kind and text."""
         return {
             (cell["cell_type"], plain(cell["source"])): index
             for index, cell in enumerate(self.notebook["cells"])
@@ -87,14 +87,14 @@ class Release:
 
     @cached_property
     def lines(self) -> frozenset[str]:
-        """All lines of its cells, without white space around them; choices also as a script has them."""
+        """All lines of its cells, stripped; choices also in the form that scripts use."""
         sources = [cell["source"] for cell in self.notebook["cells"]]
         texts = [*sources, *map(without_reasons, sources)]
         return frozenset(line.strip() for text in texts for line in text.split("\n"))
 
     @cached_property
     def imports(self) -> Mapping[int, frozenset[str]]:
-        """The ordinary cells that import what the lesson itself uses, by their place, with the names that it uses."""
+        """The ordinary cells that import what the lesson uses, by place, with the imported names."""
         found = {}
         for index in self.lesson_cells.values():
             cell = self.notebook["cells"][index]
@@ -103,20 +103,20 @@ class Release:
         return {index: names for index, names in sorted(found.items()) if names}
 
     def graded_cells_in(self, submission: Submission) -> int:
-        """How many of this release's graded cells a submission has, by their grade_ids or markers."""
+        """Return how many of this release's graded cells a submission has, by grade_ids or markers."""
         markers = {(slot.exercise, slot.role) for slot in self.slots}
         names = {slot.grade_id for slot in self.slots}
         return sum(marker(cell.source) in markers or grade_id_of(cell) in names for cell in submission.cells)
 
     def share_of_text_in(self, submission: Submission) -> float:
-        """The part of this release's ordinary cells that a submission has as they were released, from 0 to 1."""
+        """Return the share of this release's ordinary cells that a submission has unchanged, from 0 to 1."""
         there = {(cell.kind, plain(cell.source)) for cell in submission.cells}
         return len(there & self.lesson_cells.keys()) / max(1, len(self.lesson_cells))
 
 
 @dataclass(frozen=True)
 class Slot:
-    """A cell of the release that has a part in grading."""
+    """A cell of the release that matters for grading."""
 
     index: int
     kind: str
@@ -130,19 +130,19 @@ class Slot:
 
     @property
     def cell_kind(self) -> CellKind:
-        """What the cell is for, once it is in a repaired notebook."""
+        """The purpose of the cell in a repaired notebook."""
         if self.kind == "code":
             return {"check": CellKind.CHECK, "locked": CellKind.CODE}.get(self.role, CellKind.ANSWER)
         return CellKind.WRITTEN if self.role == "written" else CellKind.MARKDOWN
 
     @cached_property
     def plain(self) -> str:
-        """Its source, as `plain` gives it."""
+        """The source in plain form; see the function `plain`."""
         return plain(self.source)
 
     @cached_property
     def names(self) -> set[str]:
-        """What an answer's stub defines."""
+        """The names that an answer's stub defines."""
         return defined(self.source)
 
 
@@ -156,22 +156,22 @@ def _role(meta: Mapping[str, object]) -> str:
 
 
 def flags_of(meta: Mapping[str, object]) -> set[str]:
-    """The flags that are set."""
+    """Return the flags that are set."""
     return {name for name in FLAGS if meta.get(name)}
 
 
 def exercise_of(grade_id: str) -> str:
-    """The exercise of a grade_id: ols-fit-check belongs to ols.fit."""
+    """Return the exercise of a grade_id: ols-fit-check belongs to ols.fit."""
     stem, _, last = grade_id.rpartition("-")
     return (stem if last in ("answer", "check", "written") else grade_id).replace("-", ".", 1)
 
 
 def tags_of(cell: Mapping[str, Any]) -> tuple[str, ...]:
-    """The tags of a cell of the release."""
+    """Return the tags of a cell of the release."""
     return tuple(cell["metadata"].get("tags", ()))
 
 
 def grade_id_of(cell: SubmittedCell) -> str:
-    """The grade_id that a submitted cell claims; empty if none."""
+    """Return the grade_id that a submitted cell claims; empty if there is none."""
     name = cell.nbgrader.get("grade_id")
     return name if isinstance(name, str) else ""

@@ -1,4 +1,4 @@
-"""Reads a cell's source: its marker, what it defines and imports, what it kept of another."""
+"""Reads a cell's source: its marker, the names that it defines and imports, the text that it kept from another."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ _DEFINITION = re.compile(r"^(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)|^(\w+)[ \t]
 
 
 def marker(source: str) -> tuple[str, str]:
-    """The exercise and the role that the first in-source marker names; empty if there is none."""
+    """Return the exercise and role in the first marker of a source; empty if there is none."""
     match = _MARKER.search(source)
     return (match["exercise"], match["role"]) if match else ("", "")
 
 
 def plain(source: str) -> str:
-    """A source without what a release adds, and without white space around it: what two equal cells share."""
+    """Return a source without the release's additions and surrounding white space, for comparing cells."""
     lines = (line.rstrip() for line in _MARKER.sub("", source).split("\n"))
     return "\n".join(line for line in lines if line != IMPORTED_CHECK).strip()
 
 
 def defined(source: str) -> set[str]:
-    """The names that a cell defines at its top level. By pattern, so that a cell with a syntax error has some too."""
+    """Return the names that a cell defines at its top level, found by pattern, so that syntax errors do not matter."""
     return set() if is_diverted(source) else {match[1] or match[2] for match in _DEFINITION.finditer(source)}
 
 
 def imported_names(source: str) -> set[str]:
-    """The names that a cell imports at its top level; magics are passed over; what is not Python imports nothing."""
+    """Return the names that a cell imports at its top level, ignoring magics; none if it is not Python."""
     tree = syntax_tree(source) if "import" in source else None
     if tree is None:
         return set()
@@ -43,24 +43,24 @@ def imported_names(source: str) -> set[str]:
 
 
 def kept(stub: str, source: str) -> float:
-    """The part of a stub's lines that a cell still has."""
+    """Return the share of a stub's lines that a cell still has."""
     lines = {line.strip() for line in plain(stub).split("\n") if line.strip()}
     there = {line.strip() for line in source.split("\n")}
     return len(lines & there) / max(1, len(lines))
 
 
 def is_unanswered(source: str, released: str) -> bool:
-    """Whether a cell has no more code than the released stub: comments, docstrings and empty functions don't count."""
+    """Return whether a cell has no more code than the stub, apart from comments, docstrings and empty functions."""
     trees = [syntax_tree(source), syntax_tree(released)]
     try:
         stubs = [ast.dump(_Hollow().visit(tree)) for tree in trees if tree is not None]
-    except RecursionError:  # nested more deeply than anybody writes
+    except RecursionError:  # nested deeper than any human code
         return False
     return len(stubs) == 2 and stubs[0] == stubs[1]
 
 
 class _Hollow(ast.NodeTransformer):
-    """Leaves out what says nothing: docstrings, and the statements that fill a function which is not written yet."""
+    """Removes what has no meaning: docstrings, and statements that fill an unwritten function."""
 
     def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
         return None if isinstance(node.value, ast.Constant) else node
@@ -78,7 +78,7 @@ class _Hollow(ast.NodeTransformer):
 
 
 def has_own_code(source: str, released: str) -> bool:
-    """Whether a changed check cell does more than call `check`."""
+    """Return whether a changed check cell does more than call `check`."""
     if plain(source) == plain(released):
         return False
     tree = syntax_tree(source)
