@@ -1,1 +1,1 @@
-"""The class edition: the course without its answers, whose checks run on recorded data."""
+"""Class editions: courses without their answers, whose checks run on recorded data."""

@@ -1,7 +1,7 @@
 """Searches a class edition's folder for answers, solutions and hidden cases.
 
-Code is compared by its shape: without names of its own variables, annotations and docstrings, so that a renamed copy is
-found. What is so short that it says nothing is passed over.
+Code is compared by its shape: without the names of its own variables, annotations and docstrings, so that renaming does
+not hide a copy. Code too short to be telling is ignored.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from course_lib.learner.solutions import SOLVED, Solution
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 _TELLING = 12
-"""A body of fewer syntactic pieces, such as `return x + y`, is nobody's secret."""
+"""A body with fewer syntax nodes, such as `return x + y`, is not a secret."""
 
 
 def find_leaks(
     folder: Path, catalogue: Catalogue, released: Mapping[str, Path], seed: int, closed: Iterable[str] = ()
 ) -> list[str]:
-    """What an edition gives away, in sentences.
+    """Return what an edition gives away, in sentences.
 
     Args:
-        folder: the edition's.
+        folder: the edition's folder.
         catalogue: the full course's exercises.
-        released: the notebooks of its lessons as they are released; what a release gives away is its own matter.
-        seed: of the hidden cases that are looked for, such as the grader's own.
-        closed: lessons whose references and solutions may be there.
+        released: the released notebooks of its lessons; what a release gives away is not a leak.
+        seed: the seed of the hidden cases to look for, such as the grader's own.
+        closed: lessons whose references and solutions it may contain.
     """
     found = []
     given = {shape for notebook in released.values() for code in _code_in(notebook) for shape in _shapes(code)}
@@ -69,7 +69,7 @@ def _code_in(path: Path) -> Iterator[ast.AST]:
 
 
 def _secret_shapes(catalogue: Catalogue, lesson: str) -> dict[str, str]:
-    """The shapes of a lesson's references, right and wrong answers and solutions, each with what it is."""
+    """Return the shapes of a lesson's references, right and wrong answers and solutions, with descriptions."""
     found: dict[str, str] = {}
     for exercise in catalogue.of_lesson(lesson):
         for shape in _shapes(_source_of(exercise.reference)):
@@ -79,7 +79,7 @@ def _secret_shapes(catalogue: Catalogue, lesson: str) -> dict[str, str]:
             code = ast.parse(Solution.read(page.read_text(encoding="utf-8")).code)
             found |= dict.fromkeys(_shapes(code), f"the solution of {exercise.id}")
         module = sys.modules[exercise.cases.__module__]
-        if module.__name__.startswith(catalogue.modules[lesson]):  # what its file defines, right and wrong
+        if module.__name__.startswith(catalogue.modules[lesson]):  # the right and wrong answers that its file defines
             answers = dict.fromkeys(_shapes(ast.parse(inspect.getsource(module))), f"an answer to {exercise.id}")
             found = answers | found
     return found
@@ -88,13 +88,13 @@ def _secret_shapes(catalogue: Catalogue, lesson: str) -> dict[str, str]:
 def _source_of(thing: Callable[..., Any]) -> ast.AST:
     try:
         lines = inspect.getsource(thing)
-    except (OSError, TypeError):  # made by calling something, such as a partial
+    except (OSError, TypeError):  # an object without source, such as a partial
         return ast.Module([], [])
     return ast.parse(inspect.cleandoc(lines) if lines[:1].isspace() else lines)
 
 
 def _shapes(code: ast.AST) -> Iterator[str]:
-    """The shape of each function in some code that is long enough to say something."""
+    """Yield the shape of each function in some code that is long enough to be telling."""
     for node in ast.walk(code):
         if isinstance(node, Function):
             shape, pieces = _shape(node)
@@ -103,7 +103,7 @@ def _shapes(code: ast.AST) -> Iterator[str]:
 
 
 def _shape(function: Function) -> tuple[str, int]:
-    """A function's body without its own names, annotations and docstrings; and how many pieces it has."""
+    """Return a function's body without its own names, annotations and docstrings, and its number of syntax nodes."""
     body: list[Any] = [function.body] if isinstance(function, ast.Lambda) else function.body
     if not isinstance(function, ast.Lambda) and ast.get_docstring(function) is not None:
         body = body[1:]
@@ -121,27 +121,27 @@ def _shape(function: Function) -> tuple[str, int]:
 
 
 class _Renamed(ast.NodeTransformer):
-    """Puts numbers in place of a function's own names, and takes annotations away."""
+    """Replaces a function's own names by numbers, and removes annotations."""
 
     def __init__(self, names: dict[str, str]) -> None:
         self._names = names
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        """A variable."""
+        """Rename a variable."""
         return ast.Name(self._names.get(node.id, node.id), node.ctx)
 
     def visit_arg(self, node: ast.arg) -> ast.AST:
-        """An argument of a function inside."""
+        """Rename a parameter of an inner function."""
         return ast.arg(self._names.get(node.arg, node.arg))
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
-        """An assignment with a type."""
+        """Drop the type of an assignment."""
         plain = ast.Pass() if node.value is None else ast.Assign([node.target], node.value)
         return self.generic_visit(plain)
 
 
 def _hidden_cases(folder: Path, catalogue: Catalogue, lesson: str, seed: int) -> Iterator[str]:
-    """Hidden cases of a lesson that an edition knows by name or by what is passed in."""
+    """Yield a sentence for each of a lesson's hidden cases that an edition contains, by name or by inputs."""
     full = {exercise.id: exercise for exercise in catalogue.of_lesson(lesson)}
     for recorded in recorded_exercises(folder, catalogue, lesson):
         exercise, (kept, probes) = full[recorded.id], recorded.recording
@@ -157,7 +157,7 @@ def _hidden_cases(folder: Path, catalogue: Catalogue, lesson: str, seed: int) ->
 
 
 _OTHERS = range(2**65, 2**65 + 40)
-"""Seeds of hidden cases: inputs that come again with one of so few can be guessed, and are nobody's secret."""
+"""Other seeds of hidden cases: inputs that repeat among so few seeds can be guessed, and are not secret."""
 
 
 def _is_among(case: Case, others: Iterable[Case]) -> bool:

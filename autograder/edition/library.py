@@ -1,4 +1,4 @@
-"""Copies the part of `course_lib` for a class edition: all but the exercises, the solutions and what is withheld."""
+"""Copies the part of `course_lib` for a class edition: all but exercises, solutions and withheld modules."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ ROOT = Path(course_lib.__file__).parent
 
 _NOT_DATA = ("*.py", "*.pyc", "README.md")
 _WITHOUT = ("exercises", "learner/solved", "__pycache__")
-"""Folders of the library that are left out."""
+"""Folders of the library that are not copied."""
 
 
 def kept_modules(withheld: Iterable[str]) -> set[str]:
-    """The modules of the library that are neither withheld nor need what is."""
+    """Return the library's modules that are neither withheld nor import withheld ones."""
     return permitted(find_modules(ROOT), withheld)
 
 
 def copy_modules(modules: Iterable[str], target: Path) -> None:
-    """Write modules of the library, and the data beside them, into a folder `course_lib`.
+    """Copy modules of the library, and the data next to them, into a folder `course_lib`.
 
     Args:
         modules: their names.
@@ -46,10 +46,10 @@ def copy_modules(modules: Iterable[str], target: Path) -> None:
 
 
 def write_absent(withheld: Mapping[str, Sequence[str]], target: Path) -> None:
-    """Put modules in place of those that are left out, which say why when somebody imports them.
+    """Put stand-ins in place of the modules that are left out; importing one raises an error that says why.
 
     Args:
-        withheld: the modules that lessons withhold, each with those lessons.
+        withheld: the withheld modules, each with the lessons that withhold it.
         target: the folder `course_lib`.
     """
     found = find_modules(ROOT)
@@ -74,7 +74,7 @@ def _copy(path: Path, target: Path) -> None:
 
 
 def imported_by(notebook: Path) -> dict[str, bool]:
-    """The modules of the library that a released notebook imports, and whether more than its demos do."""
+    """Return the library's modules that a released notebook imports, each with whether code besides demos does."""
     known = find_modules(ROOT).keys()
     needed: dict[str, bool] = {}
     for cell in nbformat.read(notebook, as_version=4).cells:
@@ -86,7 +86,7 @@ def imported_by(notebook: Path) -> dict[str, bool]:
 
 
 def _imports(source: str) -> set[str]:
-    """All names that a cell imports, modules and what is in them."""
+    """Return all names that a cell imports: modules, and what it imports from them."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(TransformerManager().transform_cell(source))):
         if isinstance(node, ast.Import):
@@ -97,11 +97,11 @@ def _imports(source: str) -> set[str]:
 
 
 def needed_packages(modules: Iterable[str], always: Iterable[str]) -> list[str]:
-    """What pip must install for modules of the library, with the versions that this package asks for.
+    """Return the requirements for modules of the library, with this package's version constraints.
 
     Args:
         modules: their names.
-        always: packages that are needed besides, such as "jupyterlab".
+        always: further packages that are needed, such as "jupyterlab".
     """
     found = find_modules(ROOT)
     roots = {name.partition(".")[0] for module in modules for name in imports_of(found[module], module).ever}
@@ -109,5 +109,5 @@ def needed_packages(modules: Iterable[str], always: Iterable[str]) -> list[str]:
     wanted = {normalised(package) for root in roots for package in distributed.get(root, [])} | set(
         map(normalised, always)
     )
-    asked = (line for line in requires("katze") or [] if ";" not in line)  # behind it is an extra's, or a system's
+    asked = (line for line in requires("katze") or [] if ";" not in line)  # ";" marks an extra or a platform
     return sorted(line for line in asked if normalised(re.split(r"[^\w.-]", line)[0]) in wanted)

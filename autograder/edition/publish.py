@@ -6,8 +6,8 @@ DIR/course_lib/exercises/       what their checks compare with, as data
 DIR/pyproject.toml, README.md   to install it, and to begin with
 DIR/edition.json                which lessons and files it has
 
-A course with exercises of its own gets no library: its modules of exercises, as data, and an `nbgrader_config.py` that
-names them take its place.
+A course with its own exercises gets no library. Instead, it gets its modules of exercises, as data, and an
+`nbgrader_config.py` that names them.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ from autograder.errors import BadInput
 from course_lib.exercises.catalogue import CONFIG_NAME, SETTING, Catalogue
 
 MANIFEST = "edition.json"
-"""What an edition's folder is known by."""
+"""The file that identifies an edition's folder."""
 
 ALWAYS = ("ipykernel", "jupyterlab")
-"""What notebooks need besides the library's own imports."""
+"""Packages that notebooks need besides the library's imports."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What goes into an edition.
+    """The contents of an edition.
 
     Attributes:
-        lessons: whose notebooks and checks it has, in order.
-        closed: those of them whose answers students may read.
-        withheld: the modules that are left out, with the lessons that ask for it.
-        open: modules that other lessons withhold, and that are in it all the same, with these lessons.
-        without: modules that demos of its notebooks import and that are left out, by lesson.
-        modules: the modules of the library that it has.
+        lessons: the lessons whose notebooks and checks it contains, in order.
+        closed: those lessons among them whose answers students may read.
+        withheld: the modules that are left out, with the lessons that withhold them.
+        open: modules that other lessons withhold but that it contains, with these lessons.
+        without: modules that are left out although demos in its notebooks import them, by lesson.
+        modules: the library's modules that it contains.
     """
 
     lessons: tuple[str, ...]
@@ -59,16 +59,16 @@ class Plan:
 
 
 def plan_edition(course: Course, lessons: Sequence[str], closed: Iterable[str], besides: Iterable[str]) -> Plan:
-    """What goes into an edition.
+    """Decide what an edition contains.
 
     Args:
         course: the course.
-        lessons: whose notebooks and checks it has; a number is enough.
-        closed: those of them whose answers students may read.
-        besides: further lessons whose modules are left out as well.
+        lessons: the lessons whose notebooks and checks it contains; a number is enough.
+        closed: those lessons among them whose answers students may read.
+        besides: further lessons whose modules are left out.
 
     Raises:
-        BadInput: there is no such lesson, or a lesson needs what another one withholds.
+        BadInput: there is no such lesson, or a lesson needs a module that another lesson withholds.
     """
     catalogue = course.exercises
     known = [lesson for lesson in catalogue.modules if lesson in course.lessons()]
@@ -93,7 +93,7 @@ def plan_edition(course: Course, lessons: Sequence[str], closed: Iterable[str], 
 
 
 def _lessons(names: Iterable[str], known: Sequence[str]) -> list[str]:
-    """Lessons by their names or numbers, in the course's order."""
+    """Return lessons by their names or numbers, in the course's order."""
     found = set()
     for name in names:
         meant = [lesson for lesson in known if name in (lesson, lesson.partition("_")[0])]
@@ -104,7 +104,7 @@ def _lessons(names: Iterable[str], known: Sequence[str]) -> list[str]:
 
 
 def _withheld_by(catalogue: Catalogue, lessons: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """The modules that lessons withhold, each with those lessons."""
+    """Return the modules that lessons withhold, each with these lessons."""
     found: dict[str, tuple[str, ...]] = {}
     for lesson in lessons:
         for module in sorted({module for one in catalogue.of_lesson(lesson) for module in one.withheld}):
@@ -113,7 +113,7 @@ def _withheld_by(catalogue: Catalogue, lessons: Iterable[str]) -> dict[str, tupl
 
 
 def _cannot_do_without(lesson: str, missing: str, withheld: Mapping[str, tuple[str, ...]]) -> BadInput:
-    """A lesson's own cells import what is left out for another one."""
+    """Return an error for a lesson whose own cells import what another lesson withholds."""
     module = next(module for module in withheld if missing not in kept_modules([module]))
     others = [other for other in withheld[module] if other != lesson]
     via = "" if module == missing else f" (through {missing})"
@@ -124,20 +124,20 @@ def _cannot_do_without(lesson: str, missing: str, withheld: Mapping[str, tuple[s
 
 
 def publish(course: Course, folder: Path, plan: Plan, repository: str = "", revision: str = "main") -> list[Recorded]:
-    """Write an edition. Everything is built aside first; what else is in the folder, such as `.git`, stays.
+    """Write an edition. Build everything in a temporary folder first; leave other files in the folder, such as `.git`.
 
     Args:
         course: the course.
-        folder: where to: a new or an empty folder, or that of an earlier edition.
-        plan: what goes in.
-        repository: where on GitHub students will get it, OWNER/NAME; empty where it is handed out as a folder.
+        folder: the target: a new or empty folder, or an earlier edition's.
+        plan: what it contains.
+        repository: where students will get it on GitHub, OWNER/NAME; empty if it is distributed as a folder.
         revision: a branch, tag or commit there.
 
     Returns:
-        What was recorded of each exercise.
+        What was recorded for each exercise.
 
     Raises:
-        BadInput: the folder holds something else, or an exercise cannot be recorded.
+        BadInput: the folder contains something else, or an exercise cannot be recorded.
     """
     if repository and course.exercises.folder is not None:
         raise BadInput("notebooks of a course with its own exercises install nothing: leave --repository out")
@@ -156,7 +156,7 @@ def publish(course: Course, folder: Path, plan: Plan, repository: str = "", revi
             "files": [*files, MANIFEST],
         }
         (built / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
-        for name in manifest["files"]:  # what has not changed keeps its date
+        for name in manifest["files"]:  # unchanged files keep their modification time
             source, target = built / name, folder / name
             if not (target.is_file() and target.read_bytes() == source.read_bytes()):
                 target.parent.mkdir(parents=True, exist_ok=True)
@@ -167,7 +167,7 @@ def publish(course: Course, folder: Path, plan: Plan, repository: str = "", revi
 
 
 def manifest_of(folder: Path) -> dict[str, list[str]]:
-    """What the edition in a folder has: its "lessons", those of them that are "closed", and its "files".
+    """Return the contents of the edition in a folder: its "lessons", the "closed" ones among them, its "files".
 
     Raises:
         BadInput: there is none.
@@ -180,7 +180,7 @@ def manifest_of(folder: Path) -> dict[str, list[str]]:
 
 
 def _earlier_files(folder: Path) -> list[str]:
-    """The files of the edition that is there already; none where there is none."""
+    """Return the files of the edition that is already there; [] if there is none."""
     if folder.exists() and not folder.is_dir():
         raise BadInput(f"{folder} is a file; name a folder")
     if not folder.exists() or all(path.name == ".git" for path in folder.iterdir()):
@@ -192,18 +192,18 @@ def _earlier_files(folder: Path) -> list[str]:
 
 
 def _build(course: Course, home: Course, plan: Plan) -> list[Recorded]:
-    """Write what an edition holds, but for its manifest, into the folder of a course as its students have it."""
+    """Write an edition without its manifest into a folder laid out as its students' course."""
     target = home.root
     for lesson in plan.lessons:
         shutil.copytree(course.release / lesson, home.release / lesson, ignore=shutil.ignore_patterns(".*"))
-        if course.exercises.folder is None:  # else it installs nothing
+        if course.exercises.folder is None:  # otherwise its notebooks install nothing
             _lead_here(home, lesson)
     recorded = []
     for lesson in plan.lessons:
         package = target.joinpath(*course.exercises.modules[lesson].split("."))
         package.mkdir(parents=True)
         text = _PACKAGE.format(lesson=lesson, moved=course.exercises.moved_in(lesson))
-        if course.exercises.folder is not None:  # else titles and written tasks are with the library
+        if course.exercises.folder is not None:  # otherwise the library has titles and written tasks
             text += f"TITLE = {course.exercises.title(lesson)!r}\nWRITTEN = {course.exercises.written_in(lesson)!r}\n"
         (package / "__init__.py").write_text(text, encoding="utf-8")
         recorded += write_lesson(course.exercises.of_lesson(lesson), package)
@@ -221,7 +221,7 @@ def _build(course: Course, home: Course, plan: Plan) -> list[Recorded]:
 
 
 def _write_library(course: Course, target: Path, plan: Plan) -> None:
-    """Write what the course of `course_lib` has besides: the library, and how to install it."""
+    """Write the additional files for the course in `course_lib`: the library, and its installation."""
     copy_modules(plan.modules, target / "course_lib")
     write_absent(plan.withheld, target / "course_lib")
     for name in ("__init__.py", "catalogue.py"):
@@ -232,13 +232,13 @@ def _write_library(course: Course, target: Path, plan: Plan) -> None:
 
 
 def _lead_here(home: Course, lesson: str) -> None:
-    """Let a notebook install the library from the edition, and not from the full course."""
+    """Make a notebook install the library from the edition instead of the full course."""
     path = home.release / lesson / f"{lesson}.ipynb"
     notebook = nbformat.read(path, as_version=4)
     code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
     if home.repository:
         opening = {tag: cell for cell in opening_cells(home, lesson, code) for tag in cell.metadata["tags"]}
-    else:  # a folder: the notebooks lie two levels below it
+    else:  # a folder, two levels above the notebook
         opening = {INSTALL: install_cell("../..", code, home.exercises)}
     left_out = {BADGE, INSTALL} - opening.keys()
     notebook.cells = [cell for cell in notebook.cells if not left_out & set(cell.metadata.get("tags", ()))]
@@ -249,7 +249,7 @@ def _lead_here(home: Course, lesson: str) -> None:
 
 
 _MADE_BY_USE = "build/\n*.egg-info/\n__pycache__/\n.ipynb_checkpoints/\n"
-"""What installing an edition and working in it leaves there."""
+"""Files that installing an edition and working in it creates."""
 
 _PACKAGE = '''"""The exercises of {lesson}, as data: see `course_lib/judging/recorded/reading.py`."""
 

@@ -1,6 +1,6 @@
-"""Records an exercise for a class edition: its cases, and what the reference and the known mistakes do in each.
+"""Records an exercise for a class edition: its cases, and the results of the reference and the known mistakes in each.
 
-`course_lib/judging/recorded/reading.py` reads what is written here, and says which file holds what.
+`course_lib/judging/recorded/reading.py` reads these files, and describes their contents.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ Json = Any
 
 @dataclass(frozen=True)
 class Recorded:
-    """What was written of one exercise.
+    """What was recorded for an exercise.
 
     Attributes:
         exercise: its id.
-        calls: the callbacks of which only calls are known, by name, with how many calls.
-        left_out: the names of hidden cases that are the same for every seed: they would be given away.
+        calls: the number of recorded calls for each callback that is known only by its calls, by name.
+        left_out: the names of hidden cases that are the same for every seed and would be given away.
     """
 
     exercise: str
@@ -49,11 +49,11 @@ def write_lesson(exercises: Sequence[Exercise], folder: Path) -> list[Recorded]:
     """Record the exercises of a lesson.
 
     Args:
-        exercises: all of them, in order.
-        folder: where to; it must be there.
+        exercises: all its exercises, in order.
+        folder: an existing folder to write to.
 
     Raises:
-        BadInput: something in a case is no plain data.
+        BadInput: a case contains something other than plain data.
     """
     written = [_write(exercise, folder) for exercise in exercises]
     entries = [_entry(exercise) for exercise in exercises]
@@ -81,7 +81,7 @@ def _write(exercise: Exercise, folder: Path) -> Recorded:
         }
         for answer in exercise.correct if calls else ():
             for case in traced:
-                observe(answer, case)  # for the calls that it makes
+                observe(answer, case)  # only to record its calls
     parts["shown"]["steps"] = [pack.value(key.shown.steps(number)) for number in range(len(key.visible))]
     parts["probes"]["steps"] = []
     try:
@@ -92,14 +92,16 @@ def _write(exercise: Exercise, folder: Path) -> Recorded:
         raise BadInput(f"{exercise.id} cannot be recorded: {error}") from None
     data = {"format": FORMAT, "callbacks": callbacks, "observations": pack.observations, **parts}
     _write_json(folder / f"{task}.json", data)
-    packed = gzip.compress(save(pack.tensors), mtime=0)  # some tensors are large and repeat themselves
+    packed = gzip.compress(save(pack.tensors), mtime=0)  # some tensors are large and repetitive
     (folder / f"{task}.safetensors.gz").write_bytes(packed)
     known = {one["name"]: len(one["calls"]) for one in callbacks if "calls" in one}
     return Recorded(exercise.id, known, left_out)
 
 
 def _probes(exercise: Exercise, key: AnswerKey) -> tuple[list[Case], tuple[str, ...]]:
-    """The cases that confirm a mistake, without those that are hidden ones for every seed; and the names of these."""
+    """Return the cases that confirm a mistake, without hidden cases that are the same for every seed; and the names of
+    those.
+    """
     visible = set(map(_inputs, key.visible))
     fixed = set.intersection(*(set(map(_inputs, exercise.hidden_cases(seed))) for seed in _OTHER_SEEDS)) - visible
     kept = [case for case in key.probes.cases if _inputs(case) not in fixed]
@@ -108,11 +110,11 @@ def _probes(exercise: Exercise, key: AnswerKey) -> tuple[list[Case], tuple[str, 
 
 
 _OTHER_SEEDS = range(2**64, 2**64 + 3)
-"""Seeds of hidden cases; whatever is the same for all of them is the same for every seed."""
+"""Seeds of hidden cases; what is the same for all of these is taken to be the same for every seed."""
 
 
 def _inputs(case: Case) -> str:
-    """What a case passes in, as text by which it is known again."""
+    """Return a case's inputs as text that identifies them."""
     pack = _Pack()
     passed = [case.args, dict(case.kwargs), dict(case.construct), dict(case.weights)]
     data = [pack.value(value) for value in passed]
@@ -121,12 +123,12 @@ def _inputs(case: Case) -> str:
 
 
 def same_inputs(one: Case, other: Case) -> bool:
-    """Whether two cases pass in the same values; of callbacks that are no stand-ins only the names are looked at."""
+    """Return whether two cases pass in the same values; callbacks other than stand-ins are compared by name."""
     return _inputs(one) == _inputs(other)
 
 
 def _entry(exercise: Exercise) -> Json:
-    """What an exercise says of itself."""
+    """Return an exercise's description of itself."""
     plain = "id lesson name title statement points minutes section source entrywise memorisable".split()
     return {
         **{name: getattr(exercise, name) for name in plain},
@@ -159,10 +161,10 @@ class _Pack:
         self._known: dict[str, int] = {}
 
     def value(self, value: Value) -> Json:
-        """A value as JSON.
+        """Convert a value to JSON.
 
         Raises:
-            TypeError: it is no plain data.
+            TypeError: it is not plain data.
         """
         if value is None or type(value) in (bool, int, float, str):
             return value
@@ -185,7 +187,7 @@ class _Pack:
         raise TypeError(f"a {type(value).__name__} is not plain data")
 
     def case(self, case: Case) -> Json:
-        """A case as JSON."""
+        """Convert a case to JSON."""
         plain = ("name", "weight_gradients", "training", "part", "refused", "secret", "entrywise", "elsewhere", "again")
         return {
             **{name: getattr(case, name) for name in plain},
@@ -195,7 +197,7 @@ class _Pack:
         }
 
     def observation(self, seen: Observation) -> int:
-        """The number of an observation. What an exception says, and where it was raised, stays here."""
+        """Return the number of an observation. An exception's message and place are not recorded."""
         if seen.returned:
             data = {
                 "value": self.value(seen.value),
@@ -211,7 +213,7 @@ class _Pack:
         return self._known[text]
 
     def callback(self, callback: Callback, calls: Iterable[RecordedCall]) -> Json:
-        """A callback as JSON: a stand-in by its fields, any other by its calls."""
+        """Convert a callback to JSON: a stand-in by its fields, any other by its calls."""
         told: Json = {
             "name": callback.name,
             "most_calls": callback.most_calls,
@@ -236,7 +238,7 @@ class _Pack:
         return next(number for number, known in enumerate(self.callbacks) if known is callback)
 
     def _tensor(self, tensor: Tensor) -> Json:
-        """A tensor's number; where its dimensions lie in another order in memory, with that order."""
+        """Return a tensor's number, with the order of its dimensions in memory if that is not the usual one."""
         order = memory_order(tensor)
         stored = tensor.detach().permute(order).clone(memory_format=torch.contiguous_format)
         content = stored.reshape(-1).view(torch.uint8).numpy().tobytes()
@@ -247,7 +249,7 @@ class _Pack:
 
 
 def _watched(value: Any, calls: dict[int, list[RecordedCall]]) -> Any:
-    """The same value with callbacks that write down how they are called, by their `id`."""
+    """Return the same value with callbacks that record their calls, by the callback's `id`."""
     if isinstance(value, (list, tuple)):
         return type(value)(_watched(item, calls) for item in value)
     if isinstance(value, dict):

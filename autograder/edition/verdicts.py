@@ -1,7 +1,7 @@
-"""Compares the verdicts of a class edition with those of the full course, answer by answer.
+"""Compares a class edition's verdicts with the full course's, answer by answer.
 
-Compared are all answers whose verdicts are known: the reference, the right answers, every known mistake, two of them at
-once, and the empty stub; on the visible cases, which are all that an edition has.
+It compares all answers with known verdicts: the reference, the right answers, every known mistake, pairs of mistakes,
+and the empty stub. It uses the visible cases, because an edition has no others.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ Answer = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Compared:
-    """What came of comparing the verdicts on one exercise.
+    """The result of comparing the verdicts on an exercise.
 
     Attributes:
         exercise: its id.
-        answers: how many answers were judged twice.
-        left_open: the names of those that the edition leaves to the full course in some case.
-        other: a sentence for each verdict that differs otherwise.
+        answers: how many answers were judged by both.
+        left_open: the names of answers for which the edition leaves some case to the full course.
+        other: a sentence for each other difference.
     """
 
     exercise: str
@@ -41,16 +41,16 @@ class Compared:
 
 
 def recorded_exercises(folder: Path, catalogue: Catalogue, lesson: str) -> list[RecordedExercise]:
-    """The exercises of a lesson as the edition in a folder has them."""
+    """Read the exercises of a lesson from an edition's folder."""
     return read_exercises(folder.joinpath(*catalogue.modules[lesson].split(".")))
 
 
 def known_answers(exercise: Exercise, stub: str | None = None) -> Iterator[tuple[str, Answer]]:
-    """All answers to an exercise whose verdicts are known, by name.
+    """Yield all answers to an exercise with known verdicts, by name.
 
     Args:
-        exercise: of the full course.
-        stub: the code of the released answer cell, with what it needs.
+        exercise: the full course's exercise.
+        stub: the code of the released answer cell, with the definitions that it needs.
     """
     yield "the reference", exercise.reference
     yield from ((f"right answer {number}", answer) for number, answer in enumerate(exercise.correct, 1))
@@ -62,10 +62,10 @@ def known_answers(exercise: Exercise, stub: str | None = None) -> Iterator[tuple
 
 
 def compare_lesson(folder: Path, catalogue: Catalogue, lesson: str, stubs: Mapping[str, str]) -> Iterator[Compared]:
-    """The exercises of a lesson, each judged by the full course and by the edition in a folder.
+    """Judge a lesson's exercises with the full course and with the edition in a folder, and compare.
 
     Args:
-        folder: the edition's.
+        folder: the edition's folder.
         catalogue: the full course's exercises.
         lesson: such as "01_ols".
         stubs: the code of each released answer cell, by exercise id.
@@ -82,12 +82,12 @@ def compare_lesson(folder: Path, catalogue: Catalogue, lesson: str, stubs: Mappi
 
 
 def compare(exercise: Exercise, recorded: Exercise, answers: Sequence[tuple[str, Answer]]) -> Compared:
-    """One exercise, judged by the full course and as it was recorded.
+    """Judge answers to an exercise with the full course and with the recording, and compare.
 
     Args:
-        exercise: of the full course.
-        recorded: the same, of the edition.
-        answers: to judge, by name.
+        exercise: the full course's exercise.
+        recorded: the edition's recording of it.
+        answers: the answers to judge, by name.
     """
     keys = AnswerKey(exercise), AnswerKey(recorded)
     left_open, other = [], []
@@ -101,7 +101,7 @@ def compare(exercise: Exercise, recorded: Exercise, answers: Sequence[tuple[str,
 
 
 def _differences(full: Verdict, here: Verdict) -> Iterator[str]:
-    """What two verdicts say differently, most important first."""
+    """Yield the differences between two verdicts, most important first."""
     ours, theirs = full.record(), here.record()
     for name in ours:
         if ours[name] != theirs[name]:
@@ -111,7 +111,7 @@ def _differences(full: Verdict, here: Verdict) -> Iterator[str]:
 
 
 def summary(compared: Iterable[Compared]) -> list[str]:
-    """What came of it, in lines."""
+    """Return a summary of the comparisons, in lines."""
     found = list(compared)
     answers, left = sum(one.answers for one in found), sum(len(one.left_open) for one in found)
     lines = [f"{one.exercise}: {told}" for one in found for told in one.other]
