@@ -1,8 +1,8 @@
 """Makes what a student wrote safe to look at: cell outputs, markdown, attachments.
 
-A submitted notebook is opened by other people: in feedback, in formgrader, in JupyterLab. Nothing in it may
-run there, load something from elsewhere, or be so large that the page cannot be opened. Outputs are rebuilt
-from a short list of what is allowed; everything else is left out, and a line of text says so.
+Other people open a submitted notebook: in feedback, in formgrader, in JupyterLab. Nothing in it may run there, load
+something from elsewhere, or be so large that the page cannot be opened. Outputs are rebuilt from a short list of what
+is allowed; anything else is left out, and a line of text says so.
 """
 
 from __future__ import annotations

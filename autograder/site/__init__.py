@@ -1,1 +1,1 @@
-"""The course as a website: every lesson with its pictures, to be read without Python and without a network."""
+"""The course as a website: every lesson with its pictures, readable without Python and without a network."""

@@ -1,7 +1,7 @@
-"""`katze site`: the pages are written, and Sphinx makes a website of them that needs no network.
+"""Builds the website for `katze site`: writes the pages, and lets Sphinx turn them into a site that needs no network.
 
-Nothing on it is loaded from elsewhere: formulas are set by a MathJax that lies beside the pages, and a search runs in
-the browser, from files as well.
+It loads nothing from elsewhere: a MathJax next to the pages sets the formulas, and the search runs in the browser, even
+from files.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from course_lib import __version__
 logger = logging.getLogger(__name__)
 
 MATHJAX = "static/mathjax/es5/tex-svg-full.js"
-"""In the package `mathjax`: one file that needs no other, and no fonts."""
+"""A self-contained file in the package `mathjax` that needs no fonts."""
 
 OURS = "katze-site.txt"
-"""The file by which a folder is known as a site of ours, which may be replaced."""
+"""The file that marks a folder as a site built here, which may be replaced."""
 
 
 def build_site(course: Course, folder: Path, workers: int = 1) -> list[str]:
@@ -46,14 +46,14 @@ def build_site(course: Course, folder: Path, workers: int = 1) -> list[str]:
 
     Args:
         course: its release must be up to date with its solutions.
-        folder: where to; a site that is there already is replaced.
+        folder: the target; an existing site is replaced.
         workers: how many lessons run at once, and how many processes read and write pages.
 
     Returns:
-        What Sphinx has warned of, a line each.
+        Sphinx's warnings, in lines.
 
     Raises:
-        BadInput: the folder holds something else; or the course has no solutions, or a lesson cannot be shown.
+        BadInput: the folder contains something else; or the course has no solutions, or a lesson cannot be shown.
     """
     if course.exercises.folder is not None:
         raise BadInput("a website can be made only of the course in `course_lib`: this one has exercises of its own")
@@ -86,7 +86,7 @@ def build_site(course: Course, folder: Path, workers: int = 1) -> list[str]:
 
 
 def _copy(made: str, place: str) -> None:
-    """Copy a file of Sphinx's; the theme's side bar gets its name, which distinguishes it from the one on the right."""
+    """Copy a file from Sphinx; label the theme's sidebar to distinguish it from the one on the right."""
     if not made.endswith(".html"):
         shutil.copyfile(made, place)
         return
@@ -96,10 +96,10 @@ def _copy(made: str, place: str) -> None:
 
 
 def _write_pages(course: Course, lessons: list[LessonPage], picture: str, source: Path) -> dict[str, list[str]]:
-    """Write the pages that are text already.
+    """Write the pages that are already text.
 
     Returns:
-        The parts of the site, each with its pages by the names of their files without an ending.
+        The parts of the site, each with the names of its pages, without file endings.
     """
     documents, library_pages = guide.documents(course), library.library_pages()
     cited = [name for name in documents if any(name in page.documents for page in lessons)]
@@ -123,7 +123,7 @@ def _write_pages(course: Course, lessons: list[LessonPage], picture: str, source
 def _write_files(
     course: Course, lessons: list[LessonPage], pictures: Mapping[str, bytes], source: Path, extra: Path
 ) -> None:
-    """Write what pages load: pictures, notebooks to download, the style, the scripts."""
+    """Write the files that pages load: pictures, downloadable notebooks, the style, the scripts."""
     (source / "lessons").mkdir(parents=True)
     for folder in (DOWNLOADS, PICTURES):
         (extra / folder).mkdir(parents=True)
@@ -155,11 +155,11 @@ def _settings(course: Course, extra: Path) -> dict[str, Any]:
         "html_extra_path": [str(extra)],
         "html_css_files": ["site.css"],
         "html_js_files": ["scrolling.js"],
-        "html_use_index": False,  # its two columns of long names fit no window, and the search finds them all
+        "html_use_index": False,  # its two columns of long names are too wide, and the search finds them all
         "html_copy_source": False,
         "html_show_sphinx": False,
         "html_show_copyright": False,
-        "html_show_search_summary": False,  # it would be fetched, which files cannot be
+        "html_show_search_summary": False,  # it would have to be fetched, which fails for files
         "html_permalinks_icon": "#",
         "highlight_language": "none",
         "pygments_style": "a11y-high-contrast-light",
@@ -172,7 +172,7 @@ def _settings(course: Course, extra: Path) -> dict[str, Any]:
         "nb_render_text_lexer": "none",
         "autodoc_member_order": "bysource",
         "autodoc_typehints": "signature",
-        "autodoc_use_type_comments": False,  # there are none, and to look for them takes a second
+        "autodoc_use_type_comments": False,  # there are none, and looking for them takes a second
         "python_maximum_signature_line_length": 88,
         "suppress_warnings": ["myst.header", "mystnb.unknown_mime_type", "misc.highlighting_failure"],
     }

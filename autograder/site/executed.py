@@ -1,8 +1,8 @@
-"""A lesson run from top to end with its solutions: once for all who want to see what its cells show.
+"""Runs a lesson with its solutions from top to end, once for everything that needs the outputs of its cells.
 
-It is kept under `build/executed`, under a digest of all that it depends on, so that the website's build and the tests
-of lessons run a lesson once between them, and anew as soon as its text, what it reaches of the library, or a package
-has changed.
+The result is kept under `build/executed`, named by a digest of everything that it depends on. The website's build and
+the lessons' tests therefore share one run of a lesson, until its text, the library code that it reaches, or a package
+changes.
 """
 
 from __future__ import annotations
@@ -42,38 +42,38 @@ from course_lib.learner.solutions import SOLVED
 logger = logging.getLogger(__name__)
 
 SECONDS_FOR_A_CELL = 600
-"""Of processor time: far beyond what a cell needs."""
+"""Limit for a cell's processor time, far beyond what it needs."""
 
 WALL_FACTOR = 10
-"""How many times as long it is awaited at most, on the busiest machine."""
+"""The limit for waiting, relative to that limit, for the busiest machine."""
 
 KEPT = 3
-"""How many runs of a lesson are kept: the latest text's, that of its short form for tests, and the one before."""
+"""How many runs of a lesson are kept: of the latest text, of its short form for tests, and of the text before."""
 
 
 def read_solution(course: Course, lesson: str) -> NotebookNode:
-    """A lesson's source, with its solutions, as a notebook."""
+    """Read a lesson's source, with its solutions, as a notebook."""
     notebook: NotebookNode = jupytext.read(course.solutions / lesson / f"{lesson}.py")
     return notebook
 
 
 SETTINGS = {"HF_HUB_OFFLINE": "1", "KATZE_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
-"""A lesson is run with the texts and published models that are here: none is fetched for it.
-Lessons run side by side: a second thread of each would only wait for the others'."""
+"""A lesson runs with the texts and published models on this machine, and fetches none. Lessons run in parallel, so a
+second thread in each would only wait for the others."""
 
 
 def execute_notebook(
     notebook: NotebookNode, folder: Path, environment: Mapping[str, str] | None = None
 ) -> NotebookNode:
-    """A copy of a notebook after a run from the top that stops at the first error.
+    """Return a copy of a notebook after running it from the top, up to the first error.
 
     Args:
-        notebook: of ours: its cells run in a kernel, without a sandbox.
-        folder: the kernel's working folder.
-        environment: the kernel's; by default this process's.
+        notebook: a notebook of the course: its cells run in a kernel, without a sandbox.
+        folder: the kernel's working directory.
+        environment: the kernel's environment; by default this process's.
 
     Raises:
-        BadInput: a cell has failed, or computes or waits for too long; it says which one, and why.
+        BadInput: a cell failed, or took too long to compute or wait; the message names it and the reason.
     """
     ran = copy.deepcopy(notebook)
     client = _Client(
@@ -82,14 +82,14 @@ def execute_notebook(
         shutdown_kernel="immediate",
         kernel_name="python3",
         resources={"metadata": {"path": str(folder)}},
-        extra_arguments=["--log-level=ERROR"],  # else each says that its port here is not encrypted
+        extra_arguments=["--log-level=ERROR"],  # else each warns that its local port is not encrypted
     )
     client.execute(env=dict(os.environ if environment is None else environment))
     return ran
 
 
 class _Client(NotebookClient):
-    """Runs each cell for as long as it may compute, and names the one that fails."""
+    """Runs each cell within its time limit, and names the cell that fails."""
 
     async def async_execute_cell(
         self, cell: NotebookNode, cell_index: int, *given: Any, **settings: Any
@@ -119,7 +119,7 @@ class _Client(NotebookClient):
 
 
 def _name(cells: list[NotebookNode], place: int) -> str:
-    """A cell as its author finds it: by its number, its section and its first line."""
+    """Describe a cell so that its author finds it: by number, section and first line."""
     above = [line for cell in cells[:place] if cell.cell_type == "markdown" for line in cell.source.splitlines()]
     section = next((line.lstrip("# ") for line in reversed(above) if re.match("#{1,6} ", line)), "")
     begins = next(line for line in cells[place].source.splitlines() if line.strip())
@@ -127,15 +127,15 @@ def _name(cells: list[NotebookNode], place: int) -> str:
 
 
 def executed_solution(course: Course, lesson: str) -> NotebookNode:
-    """A lesson's source after a run, kept or new.
+    """Return a lesson's source after a run, which is reused if it was kept.
 
     Raises:
-        BadInput: a cell has failed.
+        BadInput: a cell failed.
     """
     notebook = read_solution(course, lesson)
     kept = course.root / "build" / "executed" / f"{lesson}-{_digest(course, lesson, notebook)}.ipynb"
     kept.parent.mkdir(parents=True, exist_ok=True)
-    with kept.with_name(f".{lesson}").open("w") as lock:  # whoever comes second finds what the first has made
+    with kept.with_name(f".{lesson}").open("w") as lock:  # the second process finds the first one's result
         fcntl.flock(lock, fcntl.LOCK_EX)
         if kept.exists():
             kept.touch()
@@ -156,7 +156,7 @@ def executed_solution(course: Course, lesson: str) -> NotebookNode:
 
 
 def _digest(course: Course, lesson: str, notebook: NotebookNode) -> str:
-    """A name for all that a run depends on."""
+    """Return a name for everything that a run depends on."""
     found = hashlib.sha256(sys.version.encode())
     found.update("\0".join(f"{cell.cell_type}\0{cell.source}" for cell in notebook.cells).encode())
     found.update("".join(f"\0{package}" for package in _packages()).encode())
@@ -166,7 +166,7 @@ def _digest(course: Course, lesson: str, notebook: NotebookNode) -> str:
 
 
 def _packages() -> Iterator[str]:
-    """The packages on which outputs depend: those that lessons need, or show something more with, in their versions."""
+    """Yield the packages, with versions, that affect outputs: those that lessons need or that let them show more."""
     for needed in requires("katze") or ():
         name, *_ = re.split(r"[^\w.-]", needed)
         if "extra ==" not in needed or '"models"' in needed:
@@ -177,7 +177,7 @@ def _packages() -> Iterator[str]:
 
 
 def reached_files(course: Course, lesson: str, notebook: NotebookNode) -> set[Path]:
-    """The files of the library that a lesson's cells can reach, those of its exercises, and all data of the library."""
+    """Return the library files that a lesson's cells can reach, its exercises' files, and the library's data."""
     root = Path(course_lib.__file__).parent
     library = Library(withheld=())
     named = mentioned(cell.source for cell in notebook.cells if cell.cell_type == "code")

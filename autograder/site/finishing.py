@@ -1,4 +1,4 @@
-"""What a page still lacks before it is written: for those who listen to it, and for those who are sent a link to it."""
+"""Finishes a page before it is written: for screen readers, and for previews of links to it."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 _LONGEST = 200
-"""Characters of a description, of which search engines and messengers show less."""
+"""The limit for a description, in characters; search engines and messengers show less."""
 
 
 @dataclass(frozen=True)
 class Finishing:
-    """For Sphinx, after the theme.
+    """A hook for Sphinx that runs after the theme.
 
     Attributes:
-        first_of_part: the page with which another part begins: "next" and "previous" don't lead there.
-        picture: the site's, as a path on it.
-        said: what the picture shows.
+        first_of_part: the first page of another part, to which "next" and "previous" don't lead.
+        picture: the path of the site's picture.
+        said: the picture's alternative text.
     """
 
     first_of_part: str
@@ -35,9 +35,9 @@ class Finishing:
 
         Args:
             app: Sphinx.
-            page: its name.
-            context: what its template gets, which is changed.
-            tree: its text; None where it is made by Sphinx, such as the search.
+            page: the page's name.
+            context: the template's context, which is modified.
+            tree: its text; None if Sphinx generates the page, such as the search.
         """
         captions = context.get("furo_navigation_tree", "")
         context["furo_navigation_tree"] = captions.replace('role="heading"', 'role="heading" aria-level="2"')
@@ -53,7 +53,7 @@ class Finishing:
         context["metatags"] += self._card(app, page, context, description(tree))
 
     def _card(self, app: Sphinx, page: str, context: dict[str, Any], said: str) -> str:
-        """What messengers and search engines show of a page; addresses are whole ones where the site has one."""
+        """Return what messengers and search engines show of a page; addresses are absolute if the site has one."""
         base = app.config.html_baseurl
         picture = f"{base.rstrip('/')}/{self.picture}" if base else f"{'../' * page.count('/')}{self.picture}"
         title = re.sub(r"<[^>]+>", "", context["title"])
@@ -74,7 +74,7 @@ class Finishing:
 
 
 def description(tree: nodes.document) -> str:
-    """A page's first paragraph, as far as whole sentences fit."""
+    """Return as many whole sentences of a page's first paragraph as fit."""
     first = next((one.astext() for one in tree.findall(nodes.paragraph)), "")
     sentences = re.split(r"(?<=[.!?]) ", " ".join(first.split()))
     said = sentences[0]
@@ -86,7 +86,7 @@ def description(tree: nodes.document) -> str:
 
 
 def _as_spans(parameters: re.Match[str]) -> str:
-    """The parameters of a signature, a line each: as a list, they would be one of explanations without terms."""
+    """Return a signature's parameters, one per line, as spans: a definition list would lack its terms."""
     lines = parameters[1].replace("<dd>", '<span class="parameter">').replace("</dd>", "</span>")
     return f'<span class="parameters">{lines}</span>'
 

@@ -1,4 +1,4 @@
-"""The site's pages that are text already: where one begins, the glossary, and what is in `docs/`."""
+"""Makes the site's pages that are already text: the landing page, the glossary, and the documents in `docs/`."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ LESSONS, LEARNERS, INSTRUCTORS = "Lessons", "For learners", "For instructors"
 """The parts of the site, in the order of its table of contents."""
 
 OF_LEARNERS = ("learners", "install")
-"""The pages of `docs/` that are for learners; all others are for instructors, but those that lessons cite."""
+"""The pages in `docs/` for learners; all others are for instructors, except those that lessons cite."""
 
 _LINK = re.compile(r"(?<=\]\()(?![a-z]+:)([^)\s]+)(?=\))")
 _FILE_NAME = re.compile(r"\[`?(?:docs/)?[\w-]+\.md`?\]\((?=(?:docs/)?[\w-]+\.md[)#])")
-"""A link to a document by the name of its file, which on the site has a title."""
+"""A link to a document whose text is the file name; on the site it gets the document's title."""
 
 _LESSON_ROW = re.compile(r"^\| \[[^\]]+\]\(notebooks/(\w+)/\w+\.ipynb\) \| ([^|]*?) \|.*\n", re.M)
 
 
 def readme_of(course: Course) -> str:
-    """The course's README; empty where there is none."""
+    """Return the course's README; empty if there is none."""
     path = course.root / "README.md"
     return path.read_text(encoding="utf-8") if path.is_file() else ""
 
 
 def title_of(course: Course) -> str:
-    """What the course is called: the README's first heading."""
+    """Return the course's title: the README's first heading."""
     found = re.match(r"# (.+)", readme_of(course))
     return found[1] if found else course.root.name
 
 
 def landing_page(course: Course, lessons: Iterable[LessonPage], picture: str, parts: dict[str, list[str]]) -> str:
-    """The page that one begins on: what the course is, its lessons, and for the side bar where else to go.
+    """Return the landing page: what the course is, its lessons, and the contents for the sidebar.
 
     Args:
-        course: what the README's table says of a lesson stands below its title.
-        lessons: in their order.
-        picture: the course's, as HTML.
-        parts: the site's, each with its pages by the names of their files.
+        course: its README's table describes each lesson.
+        lessons: the lessons' pages, in order.
+        picture: the course's picture, as HTML.
+        parts: the parts of the site, each with the names of its pages.
     """
     said, lessons = dict(_LESSON_ROW.findall(readme_of(course))), list(lessons)
     listed = "\n".join(
@@ -85,17 +85,17 @@ on your own computer; each lesson has buttons for both.
 
 
 def _contents(caption: str, pages: Iterable[str]) -> str:
-    """The pages of a part, for the side bar and for "previous" and "next"."""
+    """Return a table of contents for a part, for the sidebar and for "previous" and "next"."""
     return "\n".join((f"```{{toctree}}\n:hidden:\n:caption: {caption}\n", *pages, "```\n\n"))
 
 
 def glossary_page(lessons: Iterable[LessonPage]) -> str:
-    """The terms of all lessons, in the order of the alphabet; each of its explanations is followed by its lesson."""
+    """Return the terms of all lessons, in alphabetical order, each explanation with a link to its lesson."""
     explained: dict[str, list[str]] = {}
     for page in lessons:
         for term, said in page.glossary:
             place = f": {said} [{page.title}](lessons/{page.lesson}.ipynb)"
-            # lessons that begin it with a small letter and with a capital mean the same
+            # terms that differ only in the first letter's case are the same
             heading = re.sub(r"^(\**)([a-z])(?=[a-z])", lambda begin: begin[1] + begin[2].upper(), term)
             explained.setdefault(heading, []).append(place)
     lines = ["# Glossary\n", "What the lessons call things, and where each is met.\n"]
@@ -105,8 +105,8 @@ def glossary_page(lessons: Iterable[LessonPage]) -> str:
 
 
 def documents(course: Course) -> dict[str, str]:
-    """What is in `docs/`, by the names of its files without an ending, in the order in which the README leads there;
-    after each page come those that this one alone leads to.
+    """Return the documents in `docs/` by name, in the order of the README's links; each is followed by documents to
+    which only it leads.
     """
     texts = {path.stem: path.read_text(encoding="utf-8") for path in sorted((course.root / "docs").glob("*.md"))}
     first = [name for name in _leads_to(readme_of(course), "docs/") if name in texts]
@@ -125,14 +125,14 @@ def documents(course: Course) -> dict[str, str]:
 
 
 def _leads_to(text: str, folder: str) -> Iterator[str]:
-    """The documents that a text links to, by name."""
+    """Yield the names of the documents that a text links to."""
     for target in _LINK.findall(text):
         if found := re.fullmatch(rf"{folder}([\w-]+)\.md(#.*)?", target):
             yield found[1]
 
 
 def _on_the_site(course: Course, folder: Path, text: str) -> str:
-    """A text whose links to files lead to the site's own pages where there are some, and else to the repository."""
+    """Return a text whose links to files lead to the site's own pages, or to the repository if it has none."""
     github = f"https://github.com/{course.repository}"
 
     def moved(match: re.Match[str]) -> str:

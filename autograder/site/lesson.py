@@ -1,6 +1,6 @@
-"""A lesson as a page: the notebook as students get it, with what its cells show once the answers are written.
+"""Makes a lesson's page: the students' notebook, with its cells' outputs after the answers are written.
 
-The stubs stay stubs, and checks show nothing: the page gives no answer away.
+Stubs stay stubs, and checks show nothing, so the page does not give answers away.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from autograder.errors import BadInput
 from autograder.site.executed import executed_solution
 
 PICTURES, DOWNLOADS = "pictures", "downloads"
-"""Folders of the site, beside that of the lessons."""
+"""Folders of the site, next to the lessons' folder."""
 
 _HEADING = re.compile(r"^# (.+)", re.M)
 _EMBEDDED = re.compile(r'\bsrc="data:image/png;base64,([A-Za-z0-9+/=]+)"')
@@ -35,16 +35,16 @@ _MARKER = re.compile(r"^# katze: [^\n]*\n")
 
 @dataclass(frozen=True)
 class LessonPage:
-    """A lesson's page, before it is HTML.
+    """A lesson's page before it becomes HTML.
 
     Attributes:
         lesson: its folder's name.
         title: its first heading.
         notebook: the page.
-        pictures: what it shows, as PNG, by the names that it calls them.
-        glossary: the terms of its glossary, each with its explanation; both in Markdown.
-        documents: what it links to in `docs/`, by the names of the files without an ending.
-        length: how long it takes, as it says itself, in words; empty where it does not say.
+        pictures: its pictures as PNG, by file name.
+        glossary: the terms in its glossary, each with its explanation; both in Markdown.
+        documents: the names of the documents in `docs/` that it links to.
+        length: the time that it takes, according to its text, in words; empty if it does not say.
     """
 
     lesson: str
@@ -57,10 +57,10 @@ class LessonPage:
 
 
 def lesson_page(course: Course, lesson: str) -> LessonPage:
-    """The page of a lesson of the release.
+    """Build the page of a released lesson.
 
     Raises:
-        BadInput: the release lacks the lesson, or is not that of its solutions; or a cell has failed.
+        BadInput: the release lacks the lesson, or does not match its solutions; or a cell failed.
     """
     released: NotebookNode = nbformat.read(course.release_notebook(lesson), as_version=4)
     pictures: dict[str, bytes] = {}
@@ -91,7 +91,7 @@ def lesson_page(course: Course, lesson: str) -> LessonPage:
 
 
 def _to_documents(course: Course, text: str) -> str:
-    """A cell's text whose links to what is in `docs/` lead to the site's own pages, which need no network."""
+    """Return a cell's text whose links to `docs/` lead to the site's own pages, which need no network."""
 
     def moved(match: re.Match[str]) -> str:
         return f"](../{match[1]}" if (course.root / "docs" / match[1]).is_file() else match[0]
@@ -101,7 +101,7 @@ def _to_documents(course: Course, text: str) -> str:
 
 
 def _shown(output: NotebookNode, lesson: str, pictures: dict[str, bytes]) -> NotebookNode:
-    """An output as the page shows it: pictures as files of their own, a widget as it is saved."""
+    """Return an output for the page: pictures become files, a widget stays as saved."""
     data: dict[str, Any] = output.get("data", {})
     if "text/html" in data:
         data["text/html"] = with_files(data["text/html"], f"../{PICTURES}", lesson, pictures)
@@ -109,27 +109,27 @@ def _shown(output: NotebookNode, lesson: str, pictures: dict[str, bytes]) -> Not
 
 
 def with_files(html: str, folder: str, begins: str, pictures: dict[str, bytes]) -> str:
-    """HTML whose embedded pictures are files of their own. They are loaded once they come near the window, in which
-    there is room for them before.
+    """Return HTML whose embedded pictures are separate files. They load when they come near the window, and their space
+    is reserved.
 
     Args:
-        html: what a cell shows.
-        folder: of the pictures, from the page.
-        begins: what their names begin with.
-        pictures: gets them, by name.
+        html: a cell's output.
+        folder: the pictures' folder, relative to the page.
+        begins: the beginning of their names.
+        pictures: receives them, by name.
     """
 
     def moved(embedded: re.Match[str]) -> str:
         name = f"{begins}-{len(pictures) + 1}.png"
         pictures[name] = base64.b64decode(embedded[1])
-        height = int.from_bytes(pictures[name][20:24])  # of a PNG, which is shown at half its size
+        height = int.from_bytes(pictures[name][20:24])  # in a PNG's header; it is shown at half its size
         return f'src="{folder}/{name}" height="{height // 2}" loading="lazy"'
 
     return _EMBEDDED.sub(moved, html)
 
 
 def glossary_of(notebook: NotebookNode) -> Iterator[tuple[str, str]]:
-    """The terms below a notebook's heading "Glossary", each with its explanation."""
+    """Yield the terms below a notebook's heading "Glossary", each with its explanation."""
     for cell in notebook.cells:
         _, heading, below = cell.source.partition("## Glossary\n")
         if cell.cell_type == "markdown" and heading:

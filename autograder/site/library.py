@@ -1,4 +1,4 @@
-"""The site's pages about `course_lib`: one for each part of it, with every public module."""
+"""Makes the site's pages about `course_lib`: one for each part, with every public module."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 import course_lib
 
 LEFT_OUT = {"checking", "exercises", "judging", "learner"}
-"""Parts that nobody calls by hand, and the exercises, whose right answers would stand there."""
+"""Parts that nobody calls by hand, and the exercises, because they contain right answers."""
 
 
 def library_pages() -> dict[str, str]:
-    """The pages in reStructuredText, by the names of their files without an ending, the contents' first."""
+    """Return the pages in reStructuredText, by name without file ending, beginning with the contents."""
     parts: dict[str, list[str]] = defaultdict(list)
     folder = Path(course_lib.__file__).parent
     for path in sorted(folder.rglob("*.py")):
@@ -26,7 +26,7 @@ def library_pages() -> dict[str, str]:
 
 
 def _page(part: str, modules: list[str]) -> str:
-    """The page of one part: of a package all its modules, of a module that module."""
+    """Return the page of a part: all modules of a package, or a single module."""
     title = f"course_lib.{part}"
     lines = [title, "=" * len(title), "", ".. highlight:: python", ""]
     if title not in modules:
@@ -39,7 +39,7 @@ def _page(part: str, modules: list[str]) -> str:
 
 
 def as_text(_app: object, _what: str, _name: str, _found: object, _options: object, lines: list[str]) -> None:
-    """For Sphinx, before it reads a docstring: bars and asterisks are what they are, and indented lines are code."""
+    """Escape bars and asterisks in a docstring, and mark indented lines as code, before Sphinx reads it."""
     for place, line in enumerate(lines):
         lines[place] = _NOT_CODE.sub(lambda outside: re.sub(r"([|*])", r"\\\1", outside[0]), line)
         if re.match(r"(?!:)\S.*:$", line) and re.match(r"( {4})+\S", "".join(lines[place + 2 : place + 3])):
