@@ -1,1 +1,1 @@
-"""What people read about a graded class: feedback, the report, tables in the terminal, and files for a platform."""
+"""Output about a graded class: feedback, the report, tables in the terminal, and files for a platform."""

@@ -1,5 +1,5 @@
-"""Says what a lesson's points do not: decisions about exercises, those that could not be graded, and points by hand for
-another text, or in another share.
+"""Reports what a lesson's points do not show: decisions about exercises, exercises that could not be graded, and points
+by hand that were given for another text or another maximum.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from autograder.words import count, some
 
 
 def remarks_on_changes(lesson: str, results: Sequence[Record]) -> Iterator[str]:
-    """Sentences for an instructor, about one lesson."""
+    """Yield sentences for an instructor about a lesson."""
     yield from (
         f"{lesson}: {decided}." for decided in dict.fromkeys(one for result in results for one in result.decided)
     )

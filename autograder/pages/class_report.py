@@ -1,7 +1,7 @@
-"""A graded class on one HTML page: how the points fall, which exercises were hard, which mistakes were made.
+"""Shows a graded class on one HTML page: the distribution of points, hard exercises, and mistakes.
 
-The page needs nothing else, as a feedback page does: no network, no script, and all that students wrote is escaped. It
-holds names and points: it is for instructors.
+Like a feedback page, it is self-contained: no network, no script, and everything that students wrote is escaped. It
+contains names and points, so it is for instructors.
 """
 
 from __future__ import annotations
@@ -28,39 +28,39 @@ from course_lib.exercises.catalogue import Catalogue, UnknownName
 from course_lib.judging.observation import Outcome
 
 BARS = 10
-"""Bars in the picture of the points."""
+"""Number of bars in the chart of points."""
 
 TALLEST = 85
-"""The height of the tallest, in percent: it leaves room for a number above it."""
+"""Height of the tallest bar, in percent, which leaves room for a number above it."""
 
 ENOUGH_TO_COMPARE = 10
-"""The fewest students for whom it says how well an exercise tells those who know more from those who know less."""
+"""Minimum number of students for showing how well an exercise separates strong from weak students."""
 
 IN_ANOTHER_WAY = "wrong in another way"
-"""Where wrong answers are counted that no known mistake explains."""
+"""Counts wrong answers that no known mistake explains."""
 
 MOST_STUDENTS_SHOWN = 40
-"""A class of more has its list of students folded: it would be a page of its own on a telephone."""
+"""The list of students in a larger class is folded: on a phone, it would fill a page of its own."""
 
 FEW_EXERCISES = 2
-"""Up to so many exercises that are not right are named in a student's row; more are folded in it."""
+"""A student's row names up to this many exercises that are not right; more are folded."""
 
 
 def class_page(course: Course, lesson: str) -> str:
-    """The page about one lesson, from the gradebook and the release.
+    """Return the page about a lesson, from the gradebook and the release.
 
     Raises:
-        BadInput: there is no gradebook, or nothing of the lesson has been graded.
+        BadInput: there is no gradebook, or the lesson has no grades.
     """
     everyone = read_grades(course, [lesson], withdrawn=True)[lesson]
     return render_class(_title_of(course, lesson), everyone, course.exercises, course.semester.lesson(lesson).due)
 
 
 def class_record(course: Course, lesson: str) -> dict[str, Any]:
-    """What the page tells, as JSON data.
+    """Return the contents of the page as JSON data.
 
     Raises:
-        BadInput: there is no gradebook, or nothing of the lesson has been graded.
+        BadInput: there is no gradebook, or the lesson has no grades.
     """
     everyone, terms = read_grades(course, [lesson], withdrawn=True)[lesson], course.semester.lesson(lesson)
     return {
@@ -78,13 +78,13 @@ def _title_of(course: Course, lesson: str) -> str:
 
 
 def render_class(title: str, everyone: Sequence[Record], catalogue: Catalogue, due: datetime | None = None) -> str:
-    """The page about one lesson.
+    """Render the page about a lesson.
 
     Args:
-        title: the lesson's.
-        everyone: from `read_grades`, at least one. Those that were withdrawn are only named.
-        catalogue: the course's exercises, with their titles and the messages of their mistakes.
-        due: when it was due.
+        title: the lesson's title.
+        everyone: at least one record, from `read_grades`. Withdrawn submissions are only named.
+        catalogue: the course's exercises, for their titles and the messages of their mistakes.
+        due: the due date.
     """
     results = _not_withdrawn(everyone)
     scored = [one for one in results if one.total is not None]
@@ -111,7 +111,7 @@ def _not_withdrawn(everyone: Sequence[Record]) -> list[Record]:
 
 
 def _rows(everyone: Sequence[Record], catalogue: Catalogue) -> dict[str, Any]:
-    """What page and JSON have in common: exercises, students, answers to look at, and remarks."""
+    """Return the data that the page and JSON share: exercises, students, answers to look at, and remarks."""
     results = _not_withdrawn(everyone)
     scored = [one for one in results if one.total is not None]
     exercises = dict.fromkeys(one.exercise for submission in results for one in submission.exercises)
@@ -138,7 +138,7 @@ def _rows(everyone: Sequence[Record], catalogue: Catalogue) -> dict[str, Any]:
 
 
 def _remarks(everyone: Sequence[Record]) -> list[str]:
-    """What should be known about decisions and deadlines, and who is not among the students."""
+    """Return remarks about decisions and deadlines, and about students who are not listed."""
     gone = [one.student for one in everyone if one.is_withdrawn]
     lesson, results = everyone[0].lesson, _not_withdrawn(everyone)
     share = share_in_words(everyone[0], "each student's")
@@ -150,7 +150,7 @@ def _remarks(everyone: Sequence[Record]) -> list[str]:
 
 
 def _share(result: Record) -> float:
-    """What was earned of the points that have been given out; extra credit may lift it above 1."""
+    """Return the share earned of the points graded so far; extra credit may lift it above 1."""
     return (result.total or 0.0) / result.max_total if result.max_total else 0.0
 
 
@@ -169,7 +169,7 @@ def _facts(scored: Sequence[Record], results: Sequence[Record]) -> list[tuple[st
 
 
 def _bars(shares: Iterable[float]) -> list[tuple[str, int, float]]:
-    """For each tenth of the points: its name, how many students are in it, and its height in percent."""
+    """Return a bar for each tenth of the points: its name, its number of students, and its height in percent."""
     students = Counter(max(0, min(int(BARS * share), BARS - 1)) for share in shares)
     tallest = max(students.values(), default=1)
     step = 100 // BARS
@@ -180,7 +180,7 @@ def _bars(shares: Iterable[float]) -> list[tuple[str, int, float]]:
 
 
 def _exercise(exercise: str, scored: Sequence[Record], catalogue: Catalogue) -> dict[str, Any]:
-    """One exercise in a class: how many have it right, what the class has earned of it, and what went wrong."""
+    """Return an exercise's results in a class: how many are right, the share of points earned, and what went wrong."""
     pairs = [(submission, one) for submission in scored for one in submission.exercises if one.exercise == exercise]
     judged = [(submission, one) for submission, one in pairs if one.points is not None]
     points = [one.points or 0.0 for _, one in judged]
@@ -204,14 +204,14 @@ def _exercise(exercise: str, scored: Sequence[Record], catalogue: Catalogue) -> 
 
 
 def _correlation(points: Sequence[float], rest: Sequence[float]) -> str:
-    """How an exercise's points go with all others; "–" with too few students, or no differences."""
+    """Return the correlation of an exercise's points with all others; "–" for too few students or differences."""
     if len(points) < ENOUGH_TO_COMPARE or len(set(points)) < 2 or len(set(rest)) < 2:
         return "–"
     return f"{statistics.correlation(points, rest):.2f}".replace("-", "−")
 
 
 def _mistakes(exercise: str, results: Iterable[ExerciseRecord], catalogue: Catalogue) -> list[dict[str, Any]]:
-    """What went wrong, all of it: first the known mistakes, by name, then other wrong answers and outcomes; the most
+    """Return everything that went wrong: first the known mistakes, by name, then other wrong answers and outcomes, most
     frequent first.
     """
     failed = Counter((one.outcome, one.misconception) for one in results if one.outcome is not Outcome.PASSED)
@@ -227,7 +227,7 @@ def _mistakes(exercise: str, results: Iterable[ExerciseRecord], catalogue: Catal
 
 
 def message_of(exercise: str, misconception: str | None, catalogue: Catalogue) -> str:
-    """The sentence that the author of a known mistake reads; empty where there is none, or the course knows none."""
+    """Return the sentence that students with a known mistake read; empty if there is none."""
     with contextlib.suppress(UnknownName):
         mistake = catalogue.find(exercise).mistake(misconception or "")
         return mistake.message if mistake else ""
@@ -235,7 +235,7 @@ def message_of(exercise: str, misconception: str | None, catalogue: Catalogue) -
 
 
 def _not_right(result: Record) -> list[str]:
-    """The exercises that a student has not passed, with what went wrong; or why there is no score."""
+    """Return the exercises that a student did not pass, with what went wrong; or why there is no score."""
     if result.total is None:
         return [result.problem] if result.problem else []
     failed = [one for one in result.exercises if one.outcome is not Outcome.PASSED]

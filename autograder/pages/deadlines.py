@@ -1,6 +1,6 @@
-"""Deadlines in words: for the student, for the instructor, and for the file that a platform reads.
+"""Describes deadlines in words: for the student, for the instructor, and for a platform's file.
 
-Times are on the due date's own clock, as `course.toml` has it.
+Times are in the due date's time zone, as in `course.toml`.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from autograder.words import count, lasting, some
 
 
 def moment_in_words(moment: datetime) -> str:
-    """A time with its clock: "Friday, 20 November 2026, 18:00 (UTC+01:00)"."""
+    """Return a time with its zone: "Friday, 20 November 2026, 18:00 (UTC+01:00)"."""
     seconds = f":{moment:%S}" if moment.second else ""
     return f"{moment:%A}, {moment.day} {moment:%B %Y, %H:%M}{seconds} ({moment.tzname()})"
 
 
 def deadline_for_student(record: Record) -> list[str]:
-    """What a student reads about the deadline: when it was due, handed in, how late, and what that cost; and how the
+    """Return what a student reads about the deadline: due date, time of submission, lateness and its cost; and how the
     lesson counts in the total.
     """
     late, said = record.lateness, []
@@ -34,11 +34,11 @@ def deadline_for_student(record: Record) -> list[str]:
 
 
 def share_in_words(record: Record, whose: str) -> str:
-    """How the lesson counts in the total; empty where a course says nothing about that.
+    """Return how the lesson counts in the total; empty if the course sets nothing about that.
 
     Args:
-        record: of anybody in it.
-        whose: "your", "each student's".
+        record: any record of the lesson.
+        whose: "your" or "each student's".
     """
     said = []
     if record.weight != 1:
@@ -66,7 +66,7 @@ def _handed_in(late: Lateness) -> str:
 
 
 def _cost(record: Record) -> str:
-    """What being late costs; empty where nothing can be lost."""
+    """Return the cost of being late, in words; empty if nothing can be lost."""
     late, rule = record.lateness, f": {record.lateness.rule}" if record.lateness.rule else ""
     if late.penalty and record.earned is not None:
         return f"Being late costs {late.penalty:g} of your {count(record.earned, 'point')}{rule}."
@@ -76,7 +76,7 @@ def _cost(record: Record) -> str:
 
 
 def late_in_brief(record: Record) -> str:
-    """How late a submission was and what that cost, in a table: "1 day 3 hours, −4"; empty where it was in time."""
+    """Return lateness and its cost for a table: "1 day 3 hours, −4"; empty if on time."""
     late = record.lateness
     if late.is_unknown:
         return "late, time unknown" if late.marked_late else "time unknown"
@@ -87,11 +87,11 @@ def late_in_brief(record: Record) -> str:
 
 
 def remarks_on_deadlines(lesson: str, results: Sequence[Record]) -> Iterator[str]:
-    """What the points of a lesson don't say about its deadline; a sentence each.
+    """Yield what the points of a lesson do not show about its deadline, in sentences.
 
     Args:
         lesson: the lesson.
-        results: from `read_grades`, the withdrawn ones perhaps among them.
+        results: from `read_grades`, which may include withdrawn submissions.
     """
     unknown = [one.student for one in results if one.lateness.is_unknown]
     if unknown:
@@ -113,7 +113,7 @@ def remarks_on_deadlines(lesson: str, results: Sequence[Record]) -> Iterator[str
 
 
 def remarks_on_frozen(lesson: str, results: Iterable[Record]) -> Iterator[str]:
-    """The students whose deadline has changed in vain, since the lesson is frozen; nothing where there are none."""
+    """Yield a remark about students for whom a new deadline has no effect, because the lesson is frozen."""
     kept = [one.student for one in results if one.lateness.is_kept]
     if kept:
         yield (

@@ -1,8 +1,7 @@
-"""Grades for a learning platform: CSV with one row for each student and one column for each lesson.
+"""Exports grades for a learning platform: CSV with a row for each student and a column for each lesson.
 
-"Could not be graded" is an empty cell, never a zero, and so is a submission that was withdrawn. With a roster, a file
-that the platform itself has exported, that file comes back with the points filled in: its columns, its students, its
-order.
+"Could not be graded" is an empty cell, never a zero; so is a withdrawn submission. With a roster, which is a file
+exported by the platform, the result is that file with the points filled in: its columns, its students, its order.
 """
 
 from __future__ import annotations
@@ -27,20 +26,20 @@ from autograder.platforms.roster import CsvTable, Person, Roster, kind_of, numbe
 from autograder.words import some
 
 STUDENT = "student"
-"""The heading of the students' ids, unless the user names another."""
+"""The heading of the column of student ids, unless the user names another."""
 
 DEADLINE_COLUMNS = ("due", "handed in", "seconds late", "before lateness", "late penalty")
-"""What `--deadlines` tells of each lesson, each heading behind that of the lesson's points."""
+"""The columns that `--deadlines` adds for each lesson, each heading after that of the lesson's points."""
 
 
 @dataclass(frozen=True)
 class Export:
-    """Grades as a table, and what its reader should know.
+    """Grades as a table, with remarks for its reader.
 
     Attributes:
         table: the grades.
-        remarks: a sentence each.
-        matches: whether any row of it is a student's who has a grade.
+        remarks: sentences.
+        matches: whether any row belongs to a student with a grade.
     """
 
     table: CsvTable
@@ -63,25 +62,25 @@ def export(
     scale: bool = False,
     add_columns: bool = False,
 ) -> Export:
-    """The grades of these lessons as a table.
+    """Return the grades of lessons as a table.
 
     Args:
-        graded: for each lesson its results, from `read_grades`, the withdrawn ones perhaps among them.
-        roster: a CSV file that the learning platform has exported; its rows and columns are kept.
-        student_heading: the heading of the column with the students' ids.
-        headings: by lesson, the heading of its column; by default its name.
+        graded: each lesson's results, from `read_grades`, which may include withdrawn submissions.
+        roster: a CSV file exported by the learning platform; its rows and columns are kept.
+        student_heading: the heading of the column of student ids.
+        headings: the heading of each lesson's column; by default the lesson's name.
         semester: the course's weights and deadlines, for the totals.
-        total_heading: the heading of a column with totals in percent, and of one that says how they came about.
-        deadlines: say of each lesson when it was due, when it was handed in, and what being late costs.
-        withdrawn: export what is no longer in the course's folder of submissions, as if it were.
-        now: the time, with its offset, for the totals.
-        people: who is who, so that a student is found by a platform's number, an address or a name, too.
-        scale: where a column of the roster gives another number of points at most, write the same share of those.
-        add_columns: add the columns of lessons that the roster does not have.
+        total_heading: the heading of a column with totals in percent, and of one that explains them.
+        deadlines: whether to add each lesson's due date, times of submission, and costs of being late.
+        withdrawn: whether to export submissions that are no longer in the course's folder.
+        now: the current time, with its offset, for the totals.
+        people: the known people, so that students can also be found by a platform's number, an address or a name.
+        scale: whether to scale points if the roster has another maximum for a lesson.
+        add_columns: whether to add columns for lessons that the roster lacks.
 
     Raises:
-        BadInput: the roster cannot be read, has no such column, or gives another number of points at most than the
-            lesson; a heading is for a lesson that is not exported.
+        BadInput: the roster cannot be read, lacks a column, or has another maximum than the lesson; or a heading is for
+            a lesson that is not exported.
     """
     named = {lesson: (headings or {}).get(lesson, lesson) for lesson in graded}
     for lesson in (headings or {}).keys() - graded.keys():
@@ -116,7 +115,7 @@ def export(
     if total_heading:
         semester = semester or Semester()
         totals = totals_of(counting, filter(None, students), semester, now or datetime.now(UTC))
-        columns = [totals.get(student, Total(None)) for student in students]  # a row may be nobody's
+        columns = [totals.get(student, Total(None)) for student in students]  # a row may belong to nobody
         _fill(table, total_heading, [None if one.percent is None else f"{one.percent:.2f}" for one in columns])
         _fill(table, f"{total_heading} remarks", [one.told or None for one in columns])
         remarks += remarks_on_totals(total_heading, counting, semester, totals.values())
@@ -134,7 +133,7 @@ def _cells_of(
     students: Sequence[str],
     scale: bool,
 ) -> Iterator[str | None]:
-    """The points of a lesson, a cell for each student; out of what the platform gives at most, where it says so."""
+    """Yield each student's cell with the points of a lesson; out of the platform's maximum, if it states one."""
     places = {name: place for place, name in reversed(list(enumerate(table.headings)))}
     column, most_of = places.get(heading), places.get(_MOST.get(heading, f"{heading} - Max Points"))
     above = itertools.takewhile(lambda one: not one[1], zip(table.rows, students, strict=True))  # Points Possible
@@ -161,11 +160,11 @@ _MOST = {
     for platform in PLATFORMS
     for points, most in zip(*(platform.table_columns.get(role, ()) for role in ("points", "most")), strict=False)
 }
-"""Where a platform's table of one assignment says in each row how many points there are, by the column of points."""
+"""For each column of points in a platform's table of an assignment, the column with the maximum in each row."""
 
 
 def _near(heading: str, known: Iterable[str]) -> str:
-    """The heading that was probably meant, as a question; empty where there is none."""
+    """Return the most similar heading, as a question; empty if there is none."""
     spelt = {one.casefold(): one for one in known if one.strip()}
     held = [one for folded, one in spelt.items() if heading.casefold() in folded]
     near = held or [spelt[one] for one in difflib.get_close_matches(heading.casefold(), spelt, n=1)]
@@ -173,7 +172,7 @@ def _near(heading: str, known: Iterable[str]) -> str:
 
 
 def _remarks(lesson: str, results: Sequence[Record]) -> list[str]:
-    """What the numbers of a lesson don't say."""
+    """Return what the numbers of a lesson do not show."""
     said = [f"{lesson}: {len(results)} graded, out of {most_points(results):g} points."]
     lost = [one.student for one in results if one.total is None]
     if lost:
@@ -185,7 +184,7 @@ def _remarks(lesson: str, results: Sequence[Record]) -> list[str]:
 
 
 def _withdrawn(lesson: str, results: Sequence[Record], exported: bool) -> list[str]:
-    """Who is no longer in the folder of submissions, and what was made of it."""
+    """Return a remark about withdrawn submissions and whether they were exported."""
     gone = [one.student for one in results if one.is_withdrawn]
     if not gone:
         return []
@@ -194,7 +193,7 @@ def _withdrawn(lesson: str, results: Sequence[Record], exported: bool) -> list[s
 
 
 def _deadline_cells(record: Record | None) -> list[str | None]:
-    """What is in `DEADLINE_COLUMNS`; None where there is nothing to say."""
+    """Return the cells for `DEADLINE_COLUMNS`; None leaves a cell empty."""
     if record is None:
         return [None] * len(DEADLINE_COLUMNS)
     late, earned = record.lateness, record.earned
@@ -208,7 +207,7 @@ def _deadline_cells(record: Record | None) -> list[str | None]:
 
 
 def _strangers(graded: Set[str], students: Sequence[str]) -> list[str]:
-    """Who has a grade and no row in the roster, and who has a row and no grade."""
+    """Return remarks about students with a grade but no row in the roster, and about rows without a grade."""
     known = set(students) - {""}
     said = []
     if graded - known:
@@ -219,7 +218,7 @@ def _strangers(graded: Set[str], students: Sequence[str]) -> list[str]:
 
 
 def _ids(path: Path, table: CsvTable, heading: str, graded: Set[str], people: Roster) -> list[str]:
-    """The student of each row of a roster; empty in rows that are nobody's, such as Canvas's possible points."""
+    """Return the student of each roster row; "" for a row that is not a student's, such as Canvas's possible points."""
     if heading not in table.headings:
         known = ", ".join(filter(None, table.headings))
         raise BadInput(
@@ -239,7 +238,7 @@ def _ids(path: Path, table: CsvTable, heading: str, graded: Set[str], people: Ro
 
 
 def _fill(table: CsvTable, heading: str, cells: Sequence[str | None]) -> None:
-    """Write into the column of this name; where there is nothing to write, the cell stays as it is."""
+    """Write cells into the column with this heading; None leaves a cell as it is."""
     if heading not in table.headings:
         table.headings.append(heading)
         for row in table.rows:
@@ -251,5 +250,5 @@ def _fill(table: CsvTable, heading: str, cells: Sequence[str | None]) -> None:
 
 
 def _plain(cell: str) -> str:
-    """A cell that no spreadsheet takes for a formula."""
+    """Return a cell that no spreadsheet takes for a formula."""
     return f"'{cell}" if cell.startswith(("=", "+", "-", "@")) else cell

@@ -1,8 +1,8 @@
-"""Feedback for one student: one HTML page with the points, the verdicts, and the notebook.
+"""Renders feedback for a student: one HTML page with the points, the verdicts, and the notebook.
 
-The page needs no network, runs no script but those of the course's own widgets (and forbids any
-other, by their hashes, should one slip in), follows the reader's light or dark theme, and puts the student's own work
-first: cells of the lesson that were not changed are folded away under their headings.
+The page needs no network and runs no scripts but those of the course's own widgets (it allows only these, by their
+hashes). It follows the reader's light or dark theme, and puts the student's own work first: unchanged cells of the
+lesson are folded under their headings.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ HIGHLIGHT_CHARACTERS = 50_000
 """Longer cells are shown without colors."""
 
 CHANGED = "Changed since it was read"
-"""The words beside points that a person gave for another text than the page shows."""
+"""Shown next to points that a person gave for another text than the page shows."""
 
 MARKDOWN_CHARACTERS = 2 * sanitise.MARKDOWN_CHARACTERS
-"""Longer cells are shown without formatting; what `sanitise.markdown` lets through is shorter."""
+"""Longer cells are shown without formatting; `sanitise.markdown` returns shorter ones."""
 
 
 def render_feedback(
@@ -45,14 +45,14 @@ def render_feedback(
     title: str = "",
     questions: Sequence[Mapping[str, Any]] = (),
 ) -> str:
-    """One student's feedback on one lesson, as a page for `feedback/<student>/<lesson>/<lesson>.html`.
+    """Render a student's feedback on a lesson, as a page for `feedback/<student>/<lesson>/<lesson>.html`.
 
     Args:
-        notebook: the graded notebook, from `Repaired.notebook`; None where there was none to grade.
-        record: how the submission came out, with what a person has given and written.
-        verdict_html_by_exercise: `Verdict.html()` of each exercise; trusted, unlike all else.
-        title: the lesson's title, where the notebook does not say it.
-        questions: the cells of the lesson's written answers, where there is no notebook that has them.
+        notebook: the graded notebook, from `Repaired.notebook`; None if there was none to grade.
+        record: the submission's results, with points and comments by hand.
+        verdict_html_by_exercise: `Verdict.html()` of each exercise; trusted, unlike everything else.
+        title: the lesson's title, in case the notebook does not state it.
+        questions: the cells of the lesson's written answers, in case no notebook contains them.
     """
     styles = dict.fromkeys(style for html in verdict_html_by_exercise.values() for style in _STYLE.findall(html))
     verdicts = {exercise: _STYLE.sub("", html) for exercise, html in verdict_html_by_exercise.items()}
@@ -102,29 +102,29 @@ def render_feedback(
 
 
 def _allowed_scripts(page: str) -> str:
-    """The hashes of the scripts of the course's widgets on this page, which are all that may run there."""
+    """Return the hashes of the widgets' scripts on this page, the only ones that may run."""
     names = set(_WIDGET.findall(page))
     if not names:
         return "'none'"
-    from course_lib.show.interactive import script_hash  # with matplotlib, which few pages need
+    from course_lib.show.interactive import script_hash  # imports matplotlib, which few pages need
 
     return " ".join(map(script_hash, sorted(names)))
 
 
 def _is_read(cell: HandGrade | None) -> bool:
-    """Whether a written answer waits for nobody: a person has given points, or the course has decided."""
+    """Return whether a written answer is settled: a person has given points, or the course has decided."""
     return cell is not None and cell.written and (cell.points is not None or cell.is_settled)
 
 
 def _worth(cell: Mapping[str, Any], given: HandGrade | None) -> float:
-    """The points of a written answer among those that can be had; the gradebook knows, once it has been asked."""
+    """Return the maximum points of a written answer, from the gradebook if it has them."""
     if given is None or not given.written:
         return float(cell["metadata"]["nbgrader"].get("points", 0))
     return given.max_points
 
 
 def _given_in_words(by_hand: Sequence[HandGrade]) -> str:
-    """How much of the total is a person's; empty where nothing is."""
+    """Return how much of the total a person gave; empty if nothing."""
     if not any(cell.is_given for cell in by_hand):
         return ""
     given = sum(cell.given for cell in by_hand)
@@ -132,7 +132,7 @@ def _given_in_words(by_hand: Sequence[HandGrade]) -> str:
 
 
 def _ungraded_in_words(exercises: Sequence[ExerciseRecord]) -> str:
-    """Which exercises could not be graded, and what that means; empty where all could."""
+    """Return which exercises could not be graded, and what that means; empty if there are none."""
     if not exercises:
         return ""
     names, points = ", ".join(one.exercise for one in exercises), sum(one.max_points for one in exercises)
@@ -141,11 +141,11 @@ def _ungraded_in_words(exercises: Sequence[ExerciseRecord]) -> str:
 
 
 _Row = tuple[str, str, str]
-"""Beside an exercise: its state, which is a style; a word or two; and its points."""
+"""An exercise's state, which is a style; its outcome in a word or two; and its points."""
 
 
 def _row(result: ExerciseRecord, given: HandGrade | None) -> _Row:
-    """An exercise; what a person has given for it takes the place of its automatic points, or adds to them."""
+    """Return an exercise's row; points by hand replace its automatic points, or add to them."""
     if given is not None:
         score = (given.automatic or 0.0) + given.gained
         word = CHANGED if given.is_changed else "Points by a person"
@@ -172,7 +172,7 @@ def _state(score: float, most: float) -> str:
 
 
 def _written_row(cell: Mapping[str, Any], given: HandGrade | None, unreadable: bool) -> _Row:
-    """An answer in words."""
+    """Return a written answer's row."""
     if given is not None:
         earned = f"{given.gained:g} / {given.max_points:g}"
         if given.is_settled and given.automatic and not given.is_given:
@@ -200,7 +200,7 @@ def _is_written(cell: Mapping[str, Any]) -> bool:
 
 
 def _is_filled(cell: Mapping[str, Any]) -> bool:
-    """Whether a student has written in it, or could have: nobody writes in the cell of one of nbgrader's tasks."""
+    """Return whether a student has written in a cell; true for nbgrader's tasks, whose cells nobody writes in."""
     return _katze(cell).get("origin") == "student" or bool(cell["metadata"].get("nbgrader", {}).get("task"))
 
 
@@ -213,7 +213,7 @@ def _anchor(exercise: str) -> str:
 
 
 def lesson_title(notebook: Mapping[str, Any]) -> str:
-    """The first heading of a lesson's notebook; empty where there is none."""
+    """Return the first heading of a lesson's notebook; empty if there is none."""
     for cell in notebook["cells"]:
         match = _HEADING.match("".join(cell["source"])) if cell["cell_type"] == "markdown" else None
         if match and len(match["level"]) == 1:
@@ -222,7 +222,7 @@ def lesson_title(notebook: Mapping[str, Any]) -> str:
 
 
 def headings(source: str) -> list[tuple[int, str]]:
-    """The headings in a text, outside its blocks of code: their levels, and what they say."""
+    """Return the headings in a text, outside blocks of code: their levels and texts."""
     found = [_HEADING.match(line) for line in _FENCED.sub("", source).split("\n")]
     return [(len(heading["level"]), heading["text"]) for heading in found if heading is not None]
 
@@ -233,7 +233,7 @@ def headings(source: str) -> list[tuple[int, str]]:
 def _blocks(
     cells: Sequence[Mapping[str, Any]], verdicts: Mapping[str, str], given: Mapping[str, HandGrade]
 ) -> Iterator[Markup]:
-    """The notebook, top to bottom; runs of unchanged lesson cells are folded, and their headings stay."""
+    """Yield the notebook from top to bottom; runs of unchanged lesson cells are folded, but not their headings."""
     folded: list[str] = []
     anchored: set[str] = set()
     for cell in cells:
@@ -241,7 +241,7 @@ def _blocks(
             text = cell["source"] if cell["cell_type"] == "markdown" else ""
             headings = _headings(text)
             begins = _HEADING.match(text) is not None
-            if headings and begins:  # then it is over this cell, else over what follows
+            if headings and begins:  # then it belongs above this cell, else above the next
                 yield from _fold(folded)
                 yield from headings
             folded.append(_cell(cell, "", "", verdicts))
@@ -260,7 +260,7 @@ def _blocks(
 
 
 def _headings(source: str) -> list[Markup]:
-    """The headings in a text below that of the whole lesson."""
+    """Return the headings in a text, except the lesson's title."""
     return [
         Markup(f'<h{level} class="heading">{_inline(text)}</h{level}>')
         for level, text in ((min(3, level), text) for level, text in headings(source))
@@ -269,7 +269,7 @@ def _headings(source: str) -> list[Markup]:
 
 
 def _by_hand(cell: HandGrade) -> Iterator[Markup]:
-    """What a person has given for a cell, and written below it."""
+    """Yield the points and the comment that a person has given for a cell, to show below it."""
     words = []
     if cell.points is not None:
         words.append(f"{cell.points:g} of {count(cell.max_points, 'point')}, given by a person.")
@@ -295,9 +295,9 @@ def _kind(cell: Mapping[str, Any]) -> str:
 
 
 def _is_lesson(cell: Mapping[str, Any]) -> bool:
-    """Whether a cell is the lesson's own, and nobody's answer: unchanged, or the link to Colab of an older release."""
+    """Return whether a cell is the lesson's, not the student's: unchanged, or an older release's link to Colab."""
     if _kind(cell) == "markdown" and _TO_COLAB.fullmatch(cell["source"]):
-        return True  # it follows the setting of the repository, which may have changed since
+        return True  # it contains the repository's address, which may have changed since
     return _katze(cell).get("origin") != "student" and _kind(cell) in ("code", "markdown")
 
 
@@ -334,7 +334,7 @@ def _cell(cell: Mapping[str, Any], label: str, anchor: str, verdicts: Mapping[st
 
 
 def outputs_html(outputs: Sequence[Mapping[str, Any]]) -> str:
-    """What a cell has put out, sanitized before, as it is shown below the cell."""
+    """Return a cell's sanitized outputs as HTML, to show below the cell."""
     shown = "".join(map(_output, outputs))
     return f'<div class="outputs">{shown}</div>' if shown else ""
 
@@ -352,11 +352,11 @@ def _output(output: Mapping[str, Any]) -> str:
 
 
 def _data(data: Mapping[str, str]) -> str:
-    """The richest part of an output that is safe to show."""
+    """Return the richest part of an output that is safe to show."""
     for kind in ("image/png", "image/jpeg"):
         if kind in data and _BASE64.fullmatch(data[kind]):
             said = data.get("text/plain", "")
-            alt = "" if said.startswith("<") else said  # <Figure size 640x480 with 1 Axes> says nothing
+            alt = "" if said.startswith("<") else said  # not <Figure size 640x480 with 1 Axes>
             return f'<img alt="{escape(alt)}" src="data:{kind};base64,{data[kind]}">'
     if "text/html" in data:
         return sanitise.course_widget(data["text/html"]) or f"<div>{sanitise.html(data['text/html'])}</div>"
@@ -364,7 +364,7 @@ def _data(data: Mapping[str, str]) -> str:
 
 
 def _terminal(text: str) -> str:
-    """Text as a terminal would leave it: without colors, and with each line as it was last written."""
+    """Return text as a terminal would show it in the end: without colors, each line as last written."""
     lines = (line.rstrip("\r").rpartition("\r")[2] for line in _COLOUR.sub("", text).rstrip("\n").split("\n"))
     return escape("\n".join(lines))
 
@@ -374,7 +374,7 @@ def _terminal(text: str) -> str:
 
 @lru_cache(maxsize=2048)
 def _code(source: str) -> str:
-    """Python source as HTML; the cells of a lesson are the same for everyone, so they are colored once."""
+    """Return Python source as HTML; cached, because everyone has the same cells of a lesson."""
     if len(source) > HIGHLIGHT_CHARACTERS:
         return escape(source)
     return str(highlight(source, _LEXER, _FORMATTER)).rstrip("\n")
@@ -386,7 +386,7 @@ def _plain_markdown(source: str) -> str:
 
 
 def _markdown(source: str, attachments: Mapping[str, Mapping[str, str]]) -> str:
-    """Markdown as HTML; as it was written, where it is too long for the parser or nested too deeply."""
+    """Return markdown as HTML; unformatted if it is too long for the parser or nested too deeply."""
     if len(source) <= MARKDOWN_CHARACTERS:
         try:
             plugins = [mistune.plugins.import_plugin(name) for name in _PLUGINS]
@@ -402,7 +402,7 @@ def _inline(source: str) -> str:
 
 
 class _Renderer(mistune.HTMLRenderer):
-    """Markdown as HTML: raw HTML is shown as text, images come only from attachments."""
+    """Renders markdown as HTML: raw HTML is shown as text, and images come only from attachments."""
 
     def __init__(self, attachments: Mapping[str, Mapping[str, str]]) -> None:
         super().__init__(escape=True)
@@ -412,7 +412,7 @@ class _Renderer(mistune.HTMLRenderer):
         return escape(unescape(text), quote=False)
 
     def heading(self, text: str, level: int, **attributes: Any) -> str:
-        below = min(6, level + 2)  # the page has headings of its own above those of a cell
+        below = min(6, level + 2)  # the page's own headings rank above a cell's
         return f"<h{below}>{text}</h{below}>\n"
 
     def block_code(self, code: str, info: str | None = None) -> str:
@@ -439,7 +439,7 @@ class _Renderer(mistune.HTMLRenderer):
 
 @cache
 def template(name: str) -> Template:
-    """A page's template, beside this file."""
+    """Return a page's template, which is next to this file."""
     folder = Path(__file__).parent
     environment = Environment(loader=FileSystemLoader(folder), autoescape=True, undefined=StrictUndefined)
     environment.filters["with_code"] = lambda sentence: Markup(with_code(sentence))
@@ -448,7 +448,7 @@ def template(name: str) -> Template:
 
 @cache
 def feedback_css() -> str:
-    """The style sheet of the pages that graders write."""
+    """Return the style sheet that all pages share."""
     return Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
 
 

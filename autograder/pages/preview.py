@@ -1,4 +1,6 @@
-"""Prints what `katze grade --dry-run` finds: which students it would grade and why, and whose points would change."""
+"""Prints the result of `katze grade --dry-run`: which students it would grade and why, and whose points would
+change.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +16,12 @@ NOTHING_WRITTEN = "a dry run: nothing was written"
 
 
 def print_preview(preview: Mapping[str, Any], console: Console) -> None:
-    """A line for each reason, with the students; then what the course has decided, and
-    whose points that changes, like changes together.
+    """Print a line for each reason, with the students; then the course's decisions, and the students whose points they
+    change, equal changes together.
 
     Args:
-        preview: as `grading/preview.py` has it for JSON.
-        console: where to.
+        preview: the JSON data from `grading/preview.py`.
+        console: the console to print to.
     """
 
     def say(indent: int, line: str) -> None:

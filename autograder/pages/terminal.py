@@ -1,4 +1,4 @@
-"""Tables for the terminal: a graded class, and the list of exercises."""
+"""Prints tables in the terminal: a graded class, and the list of exercises."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from course_lib.exercises.catalogue import Catalogue
 from course_lib.judging.observation import Outcome
 
 ENOUGH_FOR_A_PACE = 20
-"""The fewest submissions whose pace says something: before, it is that of opening the first sandbox."""
+"""Minimum number of submissions for a meaningful pace; with fewer, opening the first sandbox dominates."""
 
 RULE = 120
-"""Characters below a heading, at most: what is piped has no width of its own."""
+"""Maximum length of the line below a heading: piped output has no width of its own."""
 
 GAP, WIDEST = "   ", 40
-"""Between two columns; and characters of the widest."""
+"""The space between two columns, and the maximum width of a column."""
 
 _COLOURS = {Outcome.PASSED: "green", Outcome.UNREADABLE: "magenta", Outcome.UNGRADED: "bold red"}
 
 
 def print_class(graded: ClassResult, console: Console) -> None:
-    """What this run has graded, a row for each student; what a regrade has changed; and how long it took.
+    """Print the submissions graded in this run, a row for each; the changes by regrading; and the time it took.
 
-    Submissions that had not changed are only counted: `katze log` tells of each.
+    Unchanged submissions are only counted: `katze log` reports on each.
     """
     now = [submission for submission in graded.submissions if submission.student in graded.gradings]
     if now:
@@ -60,18 +60,18 @@ def print_class(graded: ClassResult, console: Console) -> None:
 
 
 def colour_of(outcome: Outcome) -> str:
-    """The color that an outcome has on a terminal."""
+    """Return an outcome's color on a terminal."""
     return _COLOURS.get(outcome, "yellow")
 
 
 def _print_by_hand(graded: ClassResult, console: Console) -> None:
-    """What was brought to pages, and what waits for a person, with the next step."""
+    """Print which pages were rewritten, and what waits for a person, with the next step."""
     for reason, students in (
         ("points by hand, comments or decisions have changed", graded.pages),
         ("deadlines or late penalties have changed", graded.due_pages),
         ("pages were missing, or had been changed", graded.replaced_pages),
     ):
-        anew = [student for student in students if student not in graded.gradings]  # of others it goes without saying
+        anew = [student for student in students if student not in graded.gradings]  # the others were just graded
         if anew:
             names = f" ({', '.join(anew)})" if len(anew) <= MOST_NAMES else ""
             console.print(f"{reason}: {count(len(anew), 'feedback page')} rewritten{names}")
@@ -98,7 +98,7 @@ def _print_by_hand(graded: ClassResult, console: Console) -> None:
 
 
 def _print_table(lesson: str, submissions: list[Record], console: Console) -> None:
-    """Points, outcomes by name, the mistakes that have names, and repairs; what does not fit goes below the student."""
+    """Print points, outcomes, known mistakes and repairs; what does not fit goes below the student's row."""
     by_hand, late = [_by_hand(one) for one in submissions], [late_in_brief(one) for one in submissions]
     columns = [
         _column("student", [one.student for one in submissions]),
@@ -123,14 +123,14 @@ def _print_table(lesson: str, submissions: list[Record], console: Console) -> No
 
 
 def _column(heading: str, cells: list[str], right: bool = False) -> list[str]:
-    """A heading and its cells, made equally wide with spaces; one that is very long stands out."""
+    """Pad a heading and its cells with spaces to equal width; very long cells stick out."""
     width = min(WIDEST, max(map(cell_len, [heading, *cells])))
     spaces = [" " * (width - cell_len(cell)) for cell in [heading, *cells]]
     return [space + cell if right else cell + space for space, cell in zip(spaces, [heading, *cells], strict=True)]
 
 
 def _print_changes(again: Mapping[str, Grading], console: Console) -> None:
-    """What differs from before, with the reasons, like changes together; those who came out the same are counted."""
+    """Print changes with their reasons, equal changes together; only count unchanged results."""
     changed = {student: one for student, one in again.items() if one.changes}
     console.print(
         f"graded again: {count(len(again), 'submission')}, {len(changed) or 'none'} of them with a different result",
@@ -151,7 +151,7 @@ def _print_changes(again: Mapping[str, Grading], console: Console) -> None:
 
 
 def _changed(change: Change) -> str:
-    """A change in one line; what stays the same is said once: "ols.fit: passed, 1 -> 3 points"."""
+    """Return a change in one line, without repeating what stays the same: "ols.fit: passed, 1 -> 3 points"."""
     before, after = change.before, change.after
     if before and after and before.points is not None and replace(before, points=after.points) == after:
         return f"{change.exercise}: {_ending(after)}, {before.points:g} -> {_worth(after)}"
@@ -159,7 +159,7 @@ def _changed(change: Change) -> str:
 
 
 def standing_in_words(standing: Standing | None) -> str:
-    """How an exercise stands, in a few words: "wrong (keys_as_rows), 0 points"."""
+    """Return an exercise's standing in a few words: "wrong (keys_as_rows), 0 points"."""
     if standing is None:
         return "not in the lesson"
     return f"{_ending(standing)}, {_worth(standing)}"
@@ -174,14 +174,14 @@ def _ending(standing: Standing) -> str:
 
 
 def _points(submission: Record) -> str:
-    """All points except those that wait for a person, as nbgrader adds them up."""
+    """Return all points except those that wait for a person, as nbgrader adds them up."""
     if submission.total is None:
         return "no score"
     return f"{submission.total:g} / {submission.max_total:g}"
 
 
 def _by_hand(submission: Record) -> str:
-    """Which points a person has given, and which wait for one."""
+    """Return the points that a person has given, and those that wait for one."""
     parts = []
     if any(cell.is_given for cell in submission.by_hand):
         given = sum(cell.given for cell in submission.by_hand)
@@ -194,7 +194,7 @@ def _by_hand(submission: Record) -> str:
 
 
 def _outcomes(submission: Record) -> str:
-    """How many exercises ended how; which ones did not pass, and the mistakes that have names; remarks below."""
+    """Return the number of exercises with each outcome, the exercises that failed with known mistakes, and remarks."""
     by_outcome: dict[Outcome, list[ExerciseRecord]] = {}
     for result in submission.exercises:
         by_outcome.setdefault(result.outcome, []).append(result)
@@ -214,7 +214,7 @@ def _outcomes(submission: Record) -> str:
 
 
 def _which(results: list[ExerciseRecord], submission: Record) -> str:
-    """The exercises that did not pass, with the names of their mistakes; empty where it goes without saying."""
+    """Return the exercises that did not pass, with their known mistakes; empty if the count says it all."""
     if results[0].outcome is Outcome.PASSED:
         return ""
     if len(results) == len(submission.exercises) and not any(result.misconception for result in results):
@@ -227,7 +227,7 @@ def _which(results: list[ExerciseRecord], submission: Record) -> str:
 
 
 def exercise_records(catalogue: Catalogue, lesson: str | None) -> list[dict[str, Any]]:
-    """A course's exercises as JSON records, all or those of one lesson.
+    """Return a course's exercises as JSON records, all or those of a lesson.
 
     Raises:
         BadInput: there is no such lesson.
@@ -241,7 +241,7 @@ def exercise_records(catalogue: Catalogue, lesson: str | None) -> list[dict[str,
 
 
 def print_exercises(records: list[dict[str, Any]], console: Console) -> None:
-    """Each exercise under its lesson, with its points, minutes and known mistakes, and what it asks for."""
+    """Print each exercise under its lesson, with its points, minutes, known mistakes and statement."""
     for lesson, group in itertools.groupby(records, key=lambda record: str(record["lesson"])):
         console.print(lesson, style="bold")
         for record in group:

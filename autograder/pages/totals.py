@@ -1,8 +1,8 @@
-"""Computes the total of a student's lessons: weights, and the lowest dropped.
+"""Computes the totals of students' lessons: weighted, with the lowest dropped.
 
 A total is in percent of the weighted points of the lessons that count for a student. A lesson without a score is left
-out, since it is no zero; one that was not handed in is a zero once it was due. A column beside
-each total says which is which.
+out, because it is not a zero; a lesson that was not handed in is a zero once it was due. A column next to each total
+explains it.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from autograder.words import count
 
 @dataclass(frozen=True)
 class Total:
-    """What a student's lessons come to.
+    """A student's total.
 
     Attributes:
-        percent: of the weighted points of those that count, extra credit included; None where none does.
-        told: what was dropped, left out, or counted as a zero; empty where nothing was.
+        percent: percent of the weighted points of the lessons that count, extra credit included; None if none does.
+        told: what was dropped, left out, or counted as a zero; may be empty.
     """
 
     percent: float | None
@@ -32,13 +32,13 @@ class Total:
 def totals_of(
     graded: Mapping[str, Sequence[Record]], students: Iterable[str], semester: Semester, now: datetime
 ) -> dict[str, Total]:
-    """The totals of these students, over these lessons.
+    """Compute the totals of students over lessons.
 
     Args:
-        graded: for each lesson its results, from `read_grades`.
-        students: whose.
-        semester: says the weights, what is dropped, and what was due.
-        now: with its offset: what was due before, and not handed in, is a zero.
+        graded: each lesson's results, from `read_grades`.
+        students: the students' ids.
+        semester: weights, the number of dropped lessons, and due dates.
+        now: the current time, with its offset: a lesson due before it and not handed in is a zero.
     """
     results = {lesson: {one.student: one for one in records} for lesson, records in graded.items()}
     return {student: _total(student, results, semester, now) for student in students}
@@ -68,8 +68,8 @@ def _total(student: str, results: Mapping[str, Mapping[str, Record]], semester: 
 
 
 def _share(record: Record | None, terms: LessonTerms, student: str, now: datetime) -> tuple[float | None, str]:
-    """A student's share of a lesson's points, above 1 with extra credit, and None where it is left out; and what should
-    be known about it.
+    """Return a student's share of a lesson's points (above 1 with extra credit, None if it is left out), and
+    a remark.
     """
     if record is None:
         due = terms.due_for(student)
@@ -89,13 +89,13 @@ def _share(record: Record | None, terms: LessonTerms, student: str, now: datetim
 
 
 def remarks_on_totals(heading: str, lessons: Iterable[str], semester: Semester, totals: Iterable[Total]) -> list[str]:
-    """How a column of totals came about, a sentence each.
+    """Explain a column of totals, in sentences.
 
     Args:
-        heading: the column's.
-        lessons: those that are in it.
-        semester: says the weights, and what is dropped.
-        totals: what is in it.
+        heading: the column's heading.
+        lessons: the lessons that count in it.
+        semester: weights, and the number of dropped lessons.
+        totals: the totals in the column.
     """
     weights = {lesson: semester.lesson(lesson).weight for lesson in lessons}
     named = ", ".join(f"{lesson} (weight {weight:g})" for lesson, weight in weights.items())
