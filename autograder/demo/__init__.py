@@ -1,1 +1,1 @@
-"""`katze demo`: a transformer that learns to translate, and a class of submissions graded in sandboxes."""
+"""The demo (`katze demo`): a transformer learns to translate, and submissions of a class are graded in sandboxes."""

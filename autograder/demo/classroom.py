@@ -1,4 +1,4 @@
-"""The bundled class: makes its submissions from a release, and knows how each should come out."""
+"""Makes the bundled class's submissions from a release, and knows their expected results."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from course_lib import exercises
 
 
 def students(lesson: str, level: Level = Level.L2) -> list[Student]:
-    """Who hands in a lesson.
+    """Return the students who submit a lesson.
 
     Args:
         lesson: its folder name.
-        level: of the sandboxes that will be used; students whose code must not run in them are left out.
+        level: the level of the sandboxes to use; students whose code must not run in them are left out.
     """
     return [student for student in STUDENTS[lesson] if student.level <= level]
 
 
 def make_class(release: Path, lesson: str, submitted: Path, level: Level = Level.L2) -> None:
-    """Write everyone's submission.
+    """Write all submissions of the class.
 
     Args:
         release: the released notebook.
         lesson: its folder name.
-        submitted: the course's folder of submissions; `<student>/<lesson>/` must not exist in it yet.
-        level: of the sandboxes that will be used.
+        submitted: the course's folder of submissions, which must not contain any `<student>/<lesson>/` yet.
+        level: the level of the sandboxes to use.
     """
     notebook = nbformat.read(release, as_version=4)
     for student in students(lesson, level):
@@ -40,7 +40,7 @@ def make_class(release: Path, lesson: str, submitted: Path, level: Level = Level
 
 
 def expected(lesson: str, level: Level = Level.L2) -> dict[str, dict[str, Expected]]:
-    """How every exercise of every student should come out."""
+    """Return the expected result of every exercise of every student."""
     wanted = exercises.of_lesson(lesson)
     return {
         student.name: {exercise.id: student.expects(exercise) for exercise in wanted}
@@ -49,7 +49,7 @@ def expected(lesson: str, level: Level = Level.L2) -> dict[str, dict[str, Expect
 
 
 def surprises(graded: ClassResult, level: Level = Level.L2) -> dict[str, list[str]]:
-    """For each student of a graded class, what did not come out as expected; empty if everything did."""
+    """Return each student's deviations from the expected results; empty if there are none."""
     wanted = expected(graded.lesson, level)
     came = {
         record.student: {one.exercise: Expected(one.outcome, one.points, one.misconception) for one in record.exercises}

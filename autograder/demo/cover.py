@@ -1,4 +1,4 @@
-"""The course on one picture: a sentence, its translation, and where the course's own small translator looked for it."""
+"""Draws the course's cover: a sentence, its translation, and the attention of the course's own small translator."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from course_lib.text.tokenization import Vocabulary
 SENTENCE = "A black cat is sleeping on a chair."
 
 WIDTH, HEIGHT = 6.0, 3.15
-"""Inches; at the course's resolution 1200 by 630 pixels, as social networks show a page."""
+"""Inches; 1200 by 630 pixels at the course's resolution, the format of previews in social networks."""
 
 _LEAST = 0.05
 """Weights below this are not drawn."""
 
 
 def cover() -> Pictured:
-    """The picture, drawn from what the translator does now."""
+    """Draw the picture from what the translator does now."""
     source, target, alpha = _translated()
     with rc_context({**LAID_OUT, "font.size": 15}):
         figure = Figure(figsize=(WIDTH, HEIGHT))
@@ -46,8 +46,8 @@ def cover() -> Pictured:
 
 @torch.no_grad()
 def _translated() -> tuple[list[str], list[str], Tensor]:
-    """The words of the sentence and of its translation, and before each of these the cross-attention [target, source]
-    of the last block, the mean of its heads.
+    """Return the words of the sentence and of its translation, and, before each word of the translation, the last
+    block's cross-attention [target, source], averaged over its heads.
     """
     translator = load_small_translator()
     source = translator.source.encode(SENTENCE)
@@ -58,7 +58,7 @@ def _translated() -> tuple[list[str], list[str], Tensor]:
         translator.model(torch.tensor([source]), torch.tensor([read]))
     alpha = weights[0][0].mean(dim=0)
     above, below = _of_words(translator.source, source), _of_words(translator.target, target)
-    words = alpha @ nn.functional.one_hot(above).float()  # what is looked at in a word's pieces adds up
+    words = alpha @ nn.functional.one_hot(above).float()  # add up the weights of a word's pieces
     rows = nn.functional.one_hot(below).float().T
     return (
         translator.source.decode(source).split(),
@@ -68,11 +68,11 @@ def _translated() -> tuple[list[str], list[str], Tensor]:
 
 
 def _of_words(vocabulary: Vocabulary, ids: list[int]) -> Tensor:
-    """For each piece of a sentence, the word that it belongs to: 0 for the first."""
+    """Return the number of the word that each piece of a sentence belongs to, from 0."""
     return torch.tensor([len(vocabulary.decode(ids[: place + 1]).split()) - 1 for place in range(len(ids))])
 
 
 def _places(words: list[str]) -> list[float]:
-    """Where the words of a line stand, from 0 to 1: the same space between any two."""
+    """Return the positions of a line's words, from 0 to 1, with equal spaces between them."""
     letters = [len(word) + 2.5 for word in words]
     return [(sum(letters[:place]) + letters[place] / 2) / sum(letters) for place in range(len(words))]

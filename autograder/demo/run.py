@@ -1,4 +1,4 @@
-"""The demo, from a model that learns to translate to a gradebook that can be opened."""
+"""Runs the demo, from a model that learns to translate to a gradebook that can be opened."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from autograder.progress import progress_bar
 from course_lib.toys.toy_translator import TOY_STEPS
 
 MARKER = ".katze-demo"
-"""A file in each folder that the demo has made, and may therefore remove."""
+"""A file in each folder that the demo has made and may therefore remove."""
 
 SENTENCE = "the cat danced"
 _STEPS_SHOWN = 10
-"""After so many steps the bar is drawn again: drawing it takes a share of a step's time."""
+"""Redraw the progress bar after this many steps, because drawing takes time, too."""
 
 SHOWN = "hana_slides_numbers"
-"""The student whose feedback is worth a look."""
+"""A student with interesting feedback."""
 
 _CONFIG = '''"""The demo's course, made by `katze demo`; the next run removes and remakes this folder."""
 
@@ -52,15 +52,16 @@ def run_demo(folder: Path, workers: int, steps: int = TOY_STEPS) -> int:
     """Train the small translator, release the lessons, make the bundled class, and grade it.
 
     Args:
-        folder: where the demo's own course goes; made, or remade if an earlier demo made it.
-        workers: submissions graded at once.
-        steps: of training.
+        folder: the folder for the demo's own course; it is made, or made again if an earlier demo made it.
+        workers: how many submissions are graded at once.
+        steps: how many training steps.
 
     Returns:
-        0 if every submission came out as it should, else 1.
+        0 if every submission had the expected result, else 1.
 
     Raises:
-        BadInput: `folder` is something that the demo did not make, this is not a course, or there are no sandboxes
+        BadInput: `folder` contains something that the demo did not make, this is not a course, or there are no
+            sandboxes here.
         here.
     """
     console = Console(highlight=False, markup=False)
@@ -85,14 +86,14 @@ def run_demo(folder: Path, workers: int, steps: int = TOY_STEPS) -> int:
 
 
 def make_course(folder: Path, home: Course) -> Course:
-    """An empty course in `folder` with the solutions of another one.
+    """Make an empty course in `folder` with the solutions of another course.
 
     Args:
-        folder: where; an earlier demo's course in it is removed.
+        folder: the folder; an earlier demo's course in it is removed.
         home: the course whose solutions are used; nothing is written to it.
 
     Raises:
-        BadInput: `folder` is something that the demo did not make.
+        BadInput: `folder` contains something that the demo did not make.
     """
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise BadInput(f"{folder} is not a folder; name another place for the demo")
@@ -150,7 +151,7 @@ def _report_places(course: Course, console: Console) -> None:
     lesson = next(iter(STUDENTS))
     page = course.root / "class.html"
     page.write_text(class_page(course, lesson), encoding="utf-8")
-    katze = _near(Path(sys.executable).with_name("katze"))  # as it can be typed from here
+    katze = _near(Path(sys.executable).with_name("katze"))  # as typed from the current directory
     again = [katze, "grade", lesson, "--course", _near(course.root), "--student", SHOWN]
     for what, place in (
         ("gradebook", _near(course.root / "gradebook.db")),
@@ -164,6 +165,6 @@ def _report_places(course: Course, console: Console) -> None:
 
 
 def _near(path: Path) -> str:
-    """A path from here, where it is below."""
+    """Return a path relative to the current directory if it is below it."""
     here = Path.cwd()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)

@@ -1,11 +1,11 @@
-"""One submission of the bundled class: what is handed in, how, and how it should come out.
+"""Describes a submission of the bundled class: its contents, its form, and its expected results.
 
 Answers are in `answers/<lesson>/<name>.py`, in cells as in a notebook:
 
-    # %% attention.scores          goes into the answer cell of this exercise (or its written answer)
-    # %% own                       a cell of the student's own, in front of the first answer
-    # %% demo                      goes after the text of the first cell tagged `demo` alone
-    # %% draft attention.scores    a copy of the answer cell, in front of it
+    # %% attention.scores          goes into this exercise's answer cell (or its written answer)
+    # %% own                       a cell of the student's own, before the first answer
+    # %% demo                      goes after the text of the first cell tagged only `demo`
+    # %% draft attention.scores    a copy of the answer cell, before it
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Cell = dict[str, Any]
 
 
 class Group(StrEnum):
-    """What a submission is there to show."""
+    """The purpose of a submission."""
 
     RIGHT = "right"
     UNFINISHED = "unfinished"
@@ -42,7 +42,7 @@ class Group(StrEnum):
 
 
 class Expected(NamedTuple):
-    """How one exercise of a submission should come out; a misconception only where it has a name."""
+    """The expected result of an exercise; a misconception only if it is a known one."""
 
     outcome: Outcome
     points: float | None
@@ -50,36 +50,36 @@ class Expected(NamedTuple):
 
 
 def wrong(misconception: str | None = None, points: float = 0.0) -> Expected:
-    """A wrong answer, perhaps a known one, perhaps right in part."""
+    """Return the result of a wrong answer, which may be a known mistake or partly right."""
     return Expected(Outcome.WRONG, points, misconception)
 
 
 def no_points(outcome: Outcome) -> Expected:
-    """An answer that earned nothing."""
+    """Return the result of an answer that earned nothing."""
     return Expected(outcome, 0.0)
 
 
 def write_plainly(path: Path, notebook: Notebook) -> None:
-    """Write the notebook as Jupyter does, but fix nothing."""
+    """Write the notebook as Jupyter does, without fixing anything."""
     path.write_text(nbformat.v4.writes(nbformat.from_dict(notebook)) + "\n", encoding="utf-8")
 
 
 @dataclass(frozen=True)
 class Student:
-    """One student's submission to one lesson.
+    """A student's submission to a lesson.
 
     Attributes:
         name: the student's id: a first name, and what the submission shows.
-        group: what kind of submission it is.
-        shows: one line on what is in it.
-        answers: names of answer files; where several hold the same cell, the last one counts. None at all leave
-            the notebook as it was released.
-        edit: what else happens to the notebook.
-        write: how it becomes a file.
-        expected: how the exercises come out that are not `otherwise`.
-        otherwise: the outcome of all the others: full points if passed, no score if unreadable, else none.
-        unanswered: their outcome where no answer file names them, as none names a new exercise.
-        level: the weakest sandboxes in which it may be run; in weaker ones it would get at what it is after.
+        group: its kind.
+        shows: its contents, in one line.
+        answers: names of answer files; if several contain the same cell, the last one counts. Without any, the notebook
+            stays as it was released.
+        edit: a further change to the notebook.
+        write: writes it to a file.
+        expected: the results of exercises that differ from `otherwise`.
+        otherwise: the outcome of all other exercises: full points if passed, no score if unreadable, else none.
+        unanswered: their outcome if no answer file names them, such as new exercises.
+        level: the weakest sandboxes in which it may run; in weaker ones it would succeed in its attack.
     """
 
     name: str
@@ -94,7 +94,7 @@ class Student:
     level: Level = Level.L1
 
     def expects(self, exercise: Exercise) -> Expected:
-        """How this exercise should come out."""
+        """Return the expected result of an exercise."""
         if exercise.id in self.expected:
             return self.expected[exercise.id]
         if self.otherwise.has_score and not self.answers_to(exercise):
@@ -103,20 +103,20 @@ class Student:
         return Expected(self.otherwise, points if self.otherwise.has_score else None)
 
     def answers_to(self, exercise: Exercise) -> bool:
-        """Whether one of the answer files names this exercise."""
+        """Return whether an answer file names this exercise."""
         return exercise.id in self._cells(exercise.lesson)
 
     def hand_in(self, release: Notebook, lesson: str, path: Path) -> None:
         """Write this submission.
 
         Args:
-            release: the lesson as it was released, with the text of each cell as one string; not changed.
+            release: the released lesson, not modified.
             lesson: its folder name.
-            path: the notebook to write; its folder must exist.
+            path: the notebook file to write; its folder must exist.
         """
         notebook = copy.deepcopy(release)
         for cell in notebook["cells"]:
-            cell["source"] = "".join(cell["source"])  # on disk it is a list of lines
+            cell["source"] = "".join(cell["source"])  # it may be a list of lines, as on disk
         for heading, text in self._cells(lesson).items():
             _fill(notebook, heading, text)
         self.edit(notebook)
@@ -130,13 +130,13 @@ class Student:
 
 
 def read_answers(path: Path) -> dict[str, str]:
-    """The cells of an answer file, by heading."""
+    """Read the cells of an answer file, by heading."""
     _, *parts = re.split(r"^# %% (.+)\n", path.read_text(encoding="utf-8"), flags=re.M)
     return {heading: text.strip("\n") for heading, text in zip(parts[::2], parts[1::2], strict=True)}
 
 
 def graded_cell(notebook: Notebook, exercise: str, role: str) -> int:
-    """The place of an exercise's "answer", "check" or "written" cell.
+    """Return the place of an exercise's "answer", "check" or "written" cell.
 
     Raises:
         LookupError: the notebook has no such cell.
@@ -180,7 +180,7 @@ def _marker(cell: Cell) -> str:
     return marker
 
 
-# What else can happen to a notebook -------------------------------------------------------------------------
+# Further changes to a notebook ---------------------------------------------------------------------------------
 
 
 def delete_check(notebook: Notebook) -> None:
@@ -189,7 +189,7 @@ def delete_check(notebook: Notebook) -> None:
 
 
 def strip_metadata(notebook: Notebook) -> None:
-    """Take away all metadata and ids of cells, as some editors do."""
+    """Remove all metadata and ids of cells, as some editors do."""
     for cell in notebook["cells"]:
         cell["metadata"] = {}
         del cell["id"]
@@ -197,7 +197,7 @@ def strip_metadata(notebook: Notebook) -> None:
 
 
 def forge_points(notebook: Notebook) -> None:
-    """Make every check worth 100 points, and have the first one check nothing, unanswered as it is."""
+    """Make every check worth 100 points, and replace the first one by a number; everything stays unanswered."""
     for cell in notebook["cells"]:
         if cell["metadata"].get("nbgrader", {}).get("grade"):
             cell["metadata"]["nbgrader"]["points"] = 100
@@ -212,13 +212,13 @@ def _first_check(notebook: Notebook) -> int:
 
 
 def write_with_byte_order_mark(path: Path, notebook: Notebook) -> None:
-    """Write the notebook with a byte-order mark in front, as some Windows programs do."""
+    """Write the notebook with a byte-order mark at the beginning, as some Windows programs do."""
     write_plainly(path, notebook)
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
 
 
 def write_link_to(neighbour: str) -> Callable[[Path, Notebook], None]:
-    """A way to write that makes the notebook a symbolic link to a neighbor's."""
+    """Return a function that writes the notebook as a symbolic link to a neighbor's."""
 
     def write(path: Path, notebook: Notebook) -> None:
         path.symlink_to(Path("..", "..", neighbour, path.parent.name, path.name))
@@ -227,5 +227,5 @@ def write_link_to(neighbour: str) -> Callable[[Path, Notebook], None]:
 
 
 def write_garbage(path: Path, notebook: Notebook) -> None:
-    """Write something that is not a notebook: a picture, with the notebook's name."""
+    """Write a picture under the notebook's name."""
     path.write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(range(256)) * 40)

@@ -1,7 +1,7 @@
-"""Lists who is in the bundled class, and how each lesson's submissions should come out.
+"""Lists the students of the bundled class, and the expected results of their submissions to each lesson.
 
-The same people hand in every lesson, and do the same to it. `CLASS` says who they are and what they do; what names
-a lesson's exercises is kept apart, by the lesson's folder: what is `EXPECTED`.
+The same students submit every lesson, and treat it in the same way. `CLASS` describes them and what they do;
+`EXPECTED`, by lesson folder, contains what depends on a lesson's exercises.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from course_lib.judging.observation import Outcome
 
 
 def _but(name: str, group: Group, shows: str, **more: Any) -> Student:
-    """Somebody with the reference's answers, but for those in the file that the name ends with."""
+    """Return a student with the reference's answers, except for those in the file that the name ends with."""
     return Student(name, group, shows, ("reference", name.partition("_")[2]), **more)
 
 
@@ -48,7 +48,7 @@ CLASS = (
     _but("jana_nearly_right", Group.MISTAKEN, "right but for rare inputs (part of the points), and other slips"),
     _but("kai_leaves_torch", Group.MISTAKEN, "numpy on the way: right values, but no gradients and the wrong types"),
     _but("lea_mistakes_of_her_own", Group.MISTAKEN, "mistakes that have no name"),
-    # Code that does not run as it should, in one cell.
+    # Code in one cell that fails to run properly.
     _but("max_syntax_error", Group.BROKEN, "a bracket or a colon is missing"),
     _but(
         "nils_raises_on_import",
@@ -122,7 +122,7 @@ CLASS = (
         (),
         edit=forge_points,
     ),
-    # Right answers in notebooks that have been through something.
+    # Right answers in damaged notebooks.
     Student("yuri_check_deleted", Group.MANGLED, "a check cell is gone", edit=delete_check),
     Student(
         "zoe_copied_cell",
@@ -141,11 +141,11 @@ CLASS = (
     ),
     Student("zora_not_a_notebook", Group.MANGLED, "a picture", (), write=write_garbage, otherwise=Outcome.UNREADABLE),
 )
-"""Everyone, without what belongs to one lesson."""
+"""All students, without anything that depends on a lesson."""
 
 EXPECTED: Mapping[str, Mapping[str, Mapping[str, Expected]]] = {
     "01_attention": {
-        "fay_half_done": {"attention.weights": no_points(Outcome.NOT_ATTEMPTED)},  # a note alone
+        "fay_half_done": {"attention.weights": no_points(Outcome.NOT_ATTEMPTED)},  # only a note
         "hana_slides_numbers": {
             "attention.scores": wrong("keys_as_rows"),
             "attention.scale": wrong("divided_by_number_of_keys"),
@@ -191,7 +191,7 @@ EXPECTED: Mapping[str, Mapping[str, Mapping[str, Expected]]] = {
         },
     },
     "02_masking": {
-        "fay_half_done": {"masking.leak_test": no_points(Outcome.NOT_ATTEMPTED)},  # begun, and left
+        "fay_half_done": {"masking.leak_test": no_points(Outcome.NOT_ATTEMPTED)},  # begun, not finished
         "hana_slides_numbers": {
             "masking.masked_self_attention": wrong("unscaled_scores_masked"),
             "masking.attention_pooling": wrong("mean_pooling_with_padding"),
@@ -225,7 +225,7 @@ EXPECTED: Mapping[str, Mapping[str, Mapping[str, Expected]]] = {
         "quin_endless_cell": {"masking.causal_mask": no_points(Outcome.TIMED_OUT)},  # what it had defined is lost
         "rosa_exits": {"masking.leak_test": no_points(Outcome.DIED)},
         "tom_four_gigabytes": {"masking.causal_mask": no_points(Outcome.OUT_OF_MEMORY)},
-        "vera_always_equal": {"masking.masked_weights": wrong("zero_times_infinity")},  # she says NaN everywhere
+        "vera_always_equal": {"masking.masked_weights": wrong("zero_times_infinity")},  # she returns NaN everywhere
         "xaver_break_out": {
             "masking.masked_weights": no_points(Outcome.DIED),
             "masking.leak_test": no_points(Outcome.DIED),
@@ -237,11 +237,11 @@ EXPECTED: Mapping[str, Mapping[str, Mapping[str, Expected]]] = {
         },
     },
 }
-"""By student, the exercises that come out differently from the student's `otherwise` and `unanswered`."""
+"""By lesson and student, the exercises whose results differ from the student's `otherwise` and `unanswered`."""
 
 
 STUDENTS = {
     lesson: tuple(replace(student, expected=expected.get(student.name, {})) for student in CLASS)
     for lesson, expected in EXPECTED.items()
 }
-"""Everyone who hands in a lesson, by its folder name."""
+"""The students who submit a lesson, by its folder name."""

@@ -1,8 +1,8 @@
-"""The demo's translator, trained in a process of its own.
+"""Trains the demo's translator, in a separate process.
 
-Grading forks its workers from the process that runs the demo. A fork of a process in which torch has computed with
-several threads can hang at its first matrix product, since it lacks those threads; how many there are is for the
-user's environment to say. So whatever computes before the fork does so elsewhere.
+Grading forks its workers from the process that runs the demo. If torch has computed with several threads in a process,
+a fork of it lacks these threads and may hang at its first matrix product; the user's environment sets their number. So
+all computation before the fork happens elsewhere.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from course_lib.toys.toy_translator import train_toy_translator
 
 @dataclass(frozen=True)
 class Learned:
-    """What the translator has learned.
+    """The result of the training.
 
     Attributes:
-        training_pairs: how many different sentences it learned from.
-        matches: how many held-out sentences it translates word for word.
-        held_out: how many there are.
+        training_pairs: number of different sentences that it learned from.
+        matches: number of held-out sentences that it translates word for word.
+        held_out: number of held-out sentences.
         seconds: wall-clock time of the training.
-        translation: its translation of the sentence that was asked for.
-        was_known: whether that sentence is one of those that it learned from.
+        translation: its translation of the requested sentence.
+        was_known: whether the training included that sentence.
     """
 
     training_pairs: int
@@ -38,15 +38,15 @@ class Learned:
 
 
 def learn(sentence: str, steps: int, progress: Callable[[int, float], None]) -> Learned:
-    """Train the small translator, in another process, and let it translate a sentence.
+    """Train the small translator in another process, and let it translate a sentence.
 
     Args:
-        sentence: what to translate.
-        steps: of training.
+        sentence: the sentence to translate.
+        steps: how many training steps.
         progress: called after each step with its number and its loss.
 
     Raises:
-        RuntimeError: the other process has ended early.
+        RuntimeError: the other process ended early.
     """
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
@@ -66,7 +66,7 @@ def learn(sentence: str, steps: int, progress: Callable[[int, float], None]) -> 
 
 
 def learn_here(connection: Connection, sentence: str, steps: int) -> None:
-    """Train in this process, and send each step's number and loss, then what was learned."""
+    """Train in this process; send each step's number and loss, and then the result."""
     training = train_toy_translator(progress=lambda step, loss: connection.send((step, loss)), steps=steps)
     [translation] = training.translator.translate([sentence])
     was_known = sentence in {pair.source for pair in toy_translation().training}
