@@ -1,4 +1,6 @@
-"""The working folder: a copy of each lesson to write in, and what is needed to renew it without touching answers."""
+"""Makes the working folder: a copy of each lesson to write in, and the data for renewing it without touching
+answers.
+"""
 
 from __future__ import annotations
 
@@ -19,17 +21,17 @@ from course_lib.ground.files import put_in_place
 from course_lib.learner.folder import PROGRESS
 
 KEPT = ".katze"
-"""The folder in the working folder with each lesson as it was copied."""
+"""The folder in the working folder that keeps each lesson as it was copied."""
 
 
 @dataclass(frozen=True)
 class Copied:
-    """What became of the lessons.
+    """What happened to the lessons.
 
     Attributes:
         new: lessons that were not there before.
-        renewed: lessons of which a new version came, with the file that keeps the old one.
-        foreign: lessons of which a copy was there that did not come from here; they were left alone.
+        renewed: lessons with a new version, each with the file that keeps the old one.
+        foreign: lessons with a copy from elsewhere, which was left alone.
     """
 
     new: tuple[str, ...]
@@ -38,14 +40,14 @@ class Copied:
 
 
 def copy_lessons(released: Mapping[str, Path], folder: Path) -> Copied:
-    """Bring all lessons to a working folder. What is written in it stays.
+    """Copy all lessons to a working folder. Everything written in it stays.
 
     Args:
         released: the released notebooks, by lesson.
-        folder: where to; made where it is not there.
+        folder: the working folder; made if necessary.
 
     Raises:
-        BadInput: the folder is where the released notebooks are, or it cannot be used.
+        BadInput: the folder contains the released notebooks, or cannot be used.
     """
     for lesson, notebook in released.items():
         if folder.resolve() in (notebook.resolve().parents[1], notebook.resolve().parent):
@@ -60,7 +62,7 @@ def copy_lessons(released: Mapping[str, Path], folder: Path) -> Copied:
             _copy_all(notebook.parent, target.parent)
             new.append(lesson)
         elif kept.is_file() and kept.read_bytes() == target.read_bytes():
-            _copy_all(notebook.parent, target.parent)  # nobody has written or run anything there
+            _copy_all(notebook.parent, target.parent)  # the learner has not written or run anything in it
         elif kept.is_file() and kept.read_bytes() != notebook.read_bytes():
             changed[lesson] = _renew(target, kept, notebook)
         elif not kept.is_file() and not _is_version(target, notebook):
@@ -72,7 +74,7 @@ def copy_lessons(released: Mapping[str, Path], folder: Path) -> Copied:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder to work in, where it is not there, with the file that all its lessons keep their progress in.
+    """Make a working folder, if necessary, with the file in which all its lessons record progress.
 
     Raises:
         BadInput: it is a file.
@@ -84,20 +86,20 @@ def make_folder(folder: Path) -> None:
 
 
 def move_answers(course: Course, lesson: str, folder: Path) -> Path:
-    """Move a released notebook that somebody has written in to the working folder, and put the release back.
+    """Move a released notebook with answers to the working folder, and restore the release.
 
     Args:
-        course: the course whose release it is.
+        course: the course with the release.
         lesson: the lesson.
         folder: the working folder.
 
     Returns:
-        Where the answers are now.
+        The new place of the answers.
 
     Raises:
-        BadInput: there are none, or others are in the working folder.
+        BadInput: there are none, or the working folder contains other answers.
     """
-    from autograder.course.release import fresh_release  # with nbgrader, which takes longer than copying the lessons
+    from autograder.course.release import fresh_release  # imports nbgrader, which takes longer than copying the lessons
 
     edited = course.release_notebook(lesson)
     target = folder / lesson / edited.name
@@ -116,7 +118,7 @@ def move_answers(course: Course, lesson: str, folder: Path) -> Path:
 
 
 def _renew(target: Path, kept: Path, notebook: Path) -> Path:
-    """Put a lesson's new version in the place of its old one; returns the file that keeps what was there."""
+    """Replace a lesson's old version by its new one; return the file that keeps the old one."""
     made = renewed(_read(target), _read(kept), _read(notebook))
     before = _free(target.with_name(f"{target.stem} until {date.today()}.ipynb"))
     shutil.copyfile(target, before)
@@ -132,7 +134,7 @@ def _free(path: Path) -> Path:
 
 
 def _is_version(target: Path, notebook: Path) -> bool:
-    """Whether a notebook is this version of the lesson, with or without answers: it has all its cells."""
+    """Return whether a notebook is this version of the lesson, answered or not: it has all its cells."""
     try:
         mine, released = _read(target), _read(notebook)
     except BadInput:
@@ -144,11 +146,11 @@ def _read(path: Path) -> NotebookNode:
     try:
         read: NotebookNode = nbformat.read(path, as_version=4)
         return read
-    except Exception as error:  # nbformat raises what it likes on a file that is no notebook
+    except Exception as error:  # nbformat may raise anything for a file that is not a notebook
         raise BadInput(f"{path} is not a notebook ({type(error).__name__}); rename it, then run this again") from error
 
 
 def _copy_all(source: Path, target: Path, but: str = "") -> None:
-    """Copy a lesson's files, hidden ones and one of a given name left out."""
+    """Copy a lesson's files, except hidden ones and one with the given name."""
     left_out = shutil.ignore_patterns(".*", but)
     shutil.copytree(source, target, ignore=left_out, copy_function=shutil.copyfile, dirs_exist_ok=True)

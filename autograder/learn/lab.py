@@ -1,4 +1,4 @@
-"""JupyterLab for learners: on a page that lists the lessons, without what only instructors need."""
+"""Opens JupyterLab for learners: on a page that lists the lessons, without the parts that only instructors need."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ Here is how far you have come. To refresh it, run the cell below, or `progress()
 _ASK = "A question, or a mistake in a lesson? [Ask here](https://github.com/{}/issues): others read the answer, too."
 
 _FURNITURE = ("formgrader", "validate_assignment", "assignment_list", "course_list")
-"""The parts of nbgrader's extension of the server."""
+"""The parts of nbgrader's server extension."""
 
 
 def write_start_page(folder: Path, repository: str = "") -> Path:
-    """Write the page that lists the lessons, with the progress as it is now.
+    """Write the page that lists the lessons, with the current progress.
 
     Args:
         folder: the working folder.
-        repository: OWNER/NAME on GitHub, where learners ask; empty where there is none.
+        repository: OWNER/NAME on GitHub, where learners ask questions; may be empty.
     """
     shown = progress_map(kept=ProgressFile(folder / PROGRESS), page=folder)
     output = nbformat.v4.new_output("display_data", {"text/html": shown.html(), "text/plain": shown.text()})
@@ -66,19 +66,19 @@ def write_start_page(folder: Path, repository: str = "") -> Path:
         cells.append(nbformat.v4.new_markdown_cell(older.markdown(), id="looking-back"))
     page = nbformat.v4.new_notebook(cells=cells)
     page.metadata.kernelspec = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
-    page.metadata.language_info = IPythonKernel.language_info  # else the kernel adds it, and the page counts as changed
+    page.metadata.language_info = IPythonKernel.language_info  # else the kernel adds it, which changes the page
     with put_in_place(folder / START) as unfinished:
         nbformat.write(page, unfinished)
-    NotebookNotary().sign(page)  # else JupyterLab takes the page's style away
+    NotebookNotary().sign(page)  # else JupyterLab removes the page's style
     return folder / START
 
 
 def open_lab(folder: Path, options: Sequence[str] = ()) -> int:
-    """Start JupyterLab in a working folder; returns its exit status, once somebody has ended it.
+    """Run JupyterLab in a working folder until somebody ends it; return its exit status.
 
     Args:
         folder: the working folder, with a start page.
-        options: for JupyterLab, such as "--no-browser".
+        options: options for JupyterLab, such as "--no-browser".
     """
     command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={folder.resolve()}"]
     command += [f"--LabApp.default_url=/lab/tree/{START}", *options]
@@ -92,12 +92,12 @@ def open_lab(folder: Path, options: Sequence[str] = ()) -> int:
 
 
 def _end(number: int, _frame: object) -> None:
-    """Leave `subprocess.call`, which ends JupyterLab then: by itself, a signal would end this process alone."""
+    """Leave `subprocess.call`, which then ends JupyterLab; the signal itself would end only this process."""
     raise SystemExit(128 + number)
 
 
 def _settings(folder: Path) -> Path:
-    """A folder of Jupyter's settings that leave out nbgrader's menus and handlers, and questions about news."""
+    """Write Jupyter settings without nbgrader's menus and handlers and without news; return their folder."""
     place = folder.resolve() / KEPT / "jupyter"
     lab = {"disabledExtensions": {"@jupyter/nbgrader": True}}
     parts = {f"nbgrader.server_extensions.{name}": False for name in _FURNITURE}

@@ -1,4 +1,4 @@
-"""A lesson's new version, with the answers and the cells that somebody has written into the old one."""
+"""Moves a learner's answers and own cells from an old version of a lesson into the new one."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from autograder.repair.text import plain
 Cell = Any
 
 _BEFORE_ALL = ""
-"""Stands for the place above the first cell."""
+"""The place above the first cell."""
 
 
 def renewed(mine: NotebookNode, old: NotebookNode, new: NotebookNode) -> NotebookNode:
-    """The new version of a lesson, with everything that its learner has added to the old one.
+    """Return the new version of a lesson, with everything that the learner has added to the old one.
 
-    Answers go into their cells. Cells of the learner's own, and those of the lesson that they have changed, follow the
-    cell that they followed before.
+    Answers go into their cells. The learner's own cells, and changed cells of the lesson, go after the same cell as
+    before.
 
     Args:
         mine: the learner's notebook.
         old: the version that it was made from.
-        new: the version that it becomes.
+        new: the version to move to.
     """
     answers, own = _added(mine, old)
     result = copy.deepcopy(new)
@@ -38,9 +38,9 @@ def renewed(mine: NotebookNode, old: NotebookNode, new: NotebookNode) -> Noteboo
             cell |= {part: answer[part] for part in ("source", "outputs") if part in answer}
         result.cells += [cell, *own.pop(cell.id, [])]
     left = [*map(_ordinary, answers.values()), *itertools.chain(*own.values())]
-    result.cells += left  # of exercises, and after cells, that the new version no longer has
+    result.cells += left  # their exercises or neighbors are not in the new version
     taken: set[str] = set()
-    for cell in result.cells:  # what follows a cell may be a changed copy of it
+    for cell in result.cells:  # an added cell may be a changed copy of another
         if cell.get("id") in (None, *taken):
             cell.id = generate_corpus_id()
         taken.add(cell.id)
@@ -48,7 +48,7 @@ def renewed(mine: NotebookNode, old: NotebookNode, new: NotebookNode) -> Noteboo
 
 
 def _added(mine: NotebookNode, old: NotebookNode) -> tuple[dict[str, Cell], dict[str, list[Cell]]]:
-    """What a learner has added: the answers by their cell's id, and other cells by the one that they follow."""
+    """Return a learner's additions: answers by their cell's id, and other cells by the id of the cell before them."""
     given = {cell.id: cell for cell in old.cells}
     by_text = {(cell.cell_type, plain(cell.source)): cell.id for cell in old.cells}
     answers: dict[str, Cell] = {}
@@ -69,7 +69,7 @@ def _added(mine: NotebookNode, old: NotebookNode) -> tuple[dict[str, Cell], dict
 
 
 def _ordinary(cell: Cell) -> Cell:
-    """A cell of the learner's own: whatever it was copied from, it has no part in grading."""
+    """Return a copy as an ordinary cell: whatever it was copied from, it does not matter for grading."""
     result = copy.deepcopy(cell)
     result.metadata.pop("nbgrader", None)
     return result

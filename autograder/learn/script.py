@@ -1,4 +1,4 @@
-"""Lessons as plain Python files, whose checks run in a terminal."""
+"""Writes lessons as plain Python files, whose checks run in a terminal."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _CHECK = re.compile(r"^(check\(.*\))$", re.MULTILINE)
 
 
 def write_scripts(released: Mapping[str, Path], folder: Path) -> Iterator[str]:
-    """Write all lessons as scripts into a working folder, and say what has been done and what comes next.
+    """Write all lessons as scripts into a working folder; yield what was done and what comes next.
 
     Args:
         released: the released notebooks, by lesson.
-        folder: where to; made where it is not there.
+        folder: the working folder; made if necessary.
 
     Raises:
         BadInput: the folder is a file.
@@ -42,11 +42,11 @@ def write_scripts(released: Mapping[str, Path], folder: Path) -> Iterator[str]:
 
 
 def write_script(notebook: Path, target: Path) -> bool:
-    """Write a released notebook as a script, unless there is such a file; returns whether it was written.
+    """Write a released notebook as a script, unless the file exists; return whether it was written.
 
     Args:
         notebook: a released notebook.
-        target: where to.
+        target: the file to write.
     """
     if target.exists():
         return False
@@ -54,7 +54,7 @@ def write_script(notebook: Path, target: Path) -> bool:
     lesson.cells = [cell for cell in lesson.cells if not {BADGE, INSTALL} & set(cell.metadata.get("tags", []))]
     for cell in lesson.cells:
         if cell.cell_type == "code":
-            cell.source = _CHECK.sub(r"print(\1)", cell.source)  # what ends a cell is shown there, and not in a script
+            cell.source = _CHECK.sub(r"print(\1)", cell.source)  # a script shows no last values
         elif RECALL in cell.metadata.get("tags", []):
             cell.source = without_reasons(cell.source)
         cell.metadata = {}
