@@ -1,4 +1,4 @@
-"""Katze's harness: what instructors run to release, grade, certify and give feedback; `README.md` maps it.
+"""Katze's harness, with which instructors release, grade, certify and give feedback; `README.md` maps it.
 
-`katze.py` knows it by its first words from other packages of this name.
+`katze.py` tells it from other packages of this name by its first words.
 """

@@ -1,8 +1,8 @@
-"""The certificate: proof that an exercise's check tells right from wrong, and the known wrongs from each other.
+"""Certifies exercises: proves that checks tell right answers from wrong ones, and known mistakes from each other.
 
-For every exercise the reference and all its `correct` answers must pass, on the visible cases (what a student sees) and
-together with hidden cases of several seeds (what the grader sees). The stub and every misconception must fail on the
-visible cases alone, and each misconception be named by its own id; no two at once may be named as a third.
+For every exercise, the reference and all its `correct` answers must pass on the visible cases (which students see), and
+together with hidden cases of several seeds (which the grader sees). The stub and every misconception must fail on the
+visible cases alone, and each misconception must be named by its own id. No pair of mistakes may be named as a third.
 """
 
 from __future__ import annotations
@@ -33,37 +33,37 @@ from course_lib.judging.steps import steps_of
 from course_lib.judging.verdict import Verdict
 
 SEEDS = (PUBLIC_SEED, 1, 2)
-"""Seeds of the hidden cases for which a certificate must hold; any others must do as well."""
+"""Seeds of the hidden cases for which a certificate must hold; it should hold for any others as well."""
 
 MIN_CORRECT = 3
-"""Right answers that an exercise needs besides its reference."""
+"""Number of right answers that an exercise needs besides its reference."""
 
 MIN_MISCONCEPTIONS = 6
-"""Known mistakes that an exercise needs, unless its `few_mistakes` says why not."""
+"""Number of known mistakes that an exercise needs, unless its `few_mistakes` gives a reason."""
 
 MIN_HIDDEN = 3
-"""Hidden cases that an exercise needs."""
+"""Number of hidden cases that an exercise needs."""
 
 TABLE = range(399)
-"""Seeds of the hidden cases that somebody might keep in a table. Nobody knows which seed a course draws from."""
+"""Seeds whose hidden cases somebody might collect in a table. Nobody knows the seed that a course uses."""
 
 FRESH = range(2**64, 2**64 + 20)
-"""Seeds of the hidden cases that are looked up in it."""
+"""Seeds of the hidden cases that are looked up in that table."""
 
 MOST_KNOWN = 0.5
-"""The share of those that the table may hold: an empty sequence, say, is the same for all seeds."""
+"""The share of those that the table may contain: an empty sequence, for example, is the same for all seeds."""
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """What was proved about one exercise.
+    """The results of certifying an exercise.
 
     Attributes:
         exercise: the exercise.
-        correct: right answers, the reference included: how many there are, how many passed.
-        misconceptions: known mistakes: how many there are, how many were rejected, how many named.
+        correct: right answers, including the reference: their number, and how many passed.
+        misconceptions: known mistakes: their number, how many were rejected, and how many were named.
         stub_rejected: whether the released, empty answer earns nothing.
-        failures: a sentence for everything that does not hold.
+        failures: a sentence for each failed requirement.
     """
 
     exercise: Exercise
@@ -74,11 +74,11 @@ class Certificate:
 
     @property
     def holds(self) -> bool:
-        """Whether everything was as it must be."""
+        """Whether every requirement is met."""
         return not self.failures
 
     def record(self) -> dict[str, Any]:
-        """The certificate as plain JSON data."""
+        """Return the certificate as JSON data."""
         return {
             "id": self.exercise.id,
             "points": self.exercise.points,
@@ -89,18 +89,18 @@ class Certificate:
 
 
 def certify(exercises: Iterable[Exercise], stubs: Mapping[str, str], seeds: Sequence[int] = SEEDS) -> list[Certificate]:
-    """A certificate for each exercise.
+    """Return a certificate for each exercise.
 
     Args:
         exercises: the exercises.
         stubs: the code of each released answer cell, by exercise id (see `released_stubs`).
-        seeds: of the hidden cases; everything must hold for each of them.
+        seeds: the seeds of the hidden cases; everything must hold for each of them.
     """
     found = []
     for exercise in exercises:
         try:
             found.append(_certificate(exercise, stubs.get(exercise.id), seeds))
-        except Exception as error:  # cases and reference are programs of the course's: they may fail in any way
+        except Exception as error:  # the course's cases and reference are programs and may fail in any way
             found.append(_failed(exercise, error))
     return found
 
@@ -129,7 +129,7 @@ def print_table(certificates: Sequence[Certificate], console: Console) -> None:
 
 
 def _failed(exercise: Exercise, error: Exception) -> Certificate:
-    """The certificate of an exercise whose cases cannot be made, or whose reference does not work."""
+    """Return the certificate of an exercise whose cases cannot be made, or whose reference fails."""
     failure = str(error).removeprefix(f"{exercise.id}: ")
     if not isinstance(error, UnusableExercises):
         where = traceback.extract_tb(error.__traceback__)[-1]
@@ -153,7 +153,7 @@ def _certificate(exercise: Exercise, stub: str | None, seeds: Sequence[int]) -> 
         failures += [f"{name} is not accepted: {_told(verdict)}" for verdict in wrong[:1]]
 
     for mistake in exercise.misconceptions:
-        (verdict,) = _verdicts([visible], mistake.answer)  # what is hidden has no say in the name
+        (verdict,) = _verdicts([visible], mistake.answer)  # hidden cases do not affect the name
         given = verdict.misconception.id if verdict.misconception else "nothing"
         rejected += not verdict.passed
         named += given == mistake.id
@@ -174,7 +174,7 @@ def _certificate(exercise: Exercise, stub: str | None, seeds: Sequence[int]) -> 
 
 
 def _make_up(exercise: Exercise) -> Iterator[str]:
-    """What is missing from the exercise itself."""
+    """Yield what the exercise itself lacks."""
     if len(exercise.correct) < MIN_CORRECT:
         yield f"has {len(exercise.correct)} correct answers besides the reference; at least {MIN_CORRECT} are needed"
     if len(exercise.misconceptions) < MIN_MISCONCEPTIONS and not exercise.few_mistakes:
@@ -190,7 +190,9 @@ def _make_up(exercise: Exercise) -> Iterator[str]:
 
 
 def _edit_failures(exercise: Exercise, name: str, edited: Edited) -> Iterator[str]:
-    """What is wrong with a mistake that is an edit: of what is not known to be right, or one that does not fit."""
+    """Yield what is wrong with a mistake that is an edit: the edited answer is not known to be right, or the edit does
+    not fit.
+    """
     if edited.right not in (exercise.reference, *exercise.correct):
         yield f"the misconception {name} edits {edited.right.__name__}: add that to the right answers"
     try:
@@ -200,7 +202,7 @@ def _edit_failures(exercise: Exercise, name: str, edited: Edited) -> Iterator[st
 
 
 def _case_failures(exercise: Exercise, seeds: Sequence[int]) -> Iterator[str]:
-    """What is wrong with the cases: too few, a part without any, or hidden ones that could be memorized."""
+    """Yield what is wrong with the cases: too few, none for a part, or hidden ones that could be memorized."""
     for kind, cases in (("visible", exercise.visible_cases()), ("hidden", exercise.hidden_cases(seeds[0]))):
         parts = {case.part for case in cases}
         yield from (f"no {kind} case belongs to the part {part!r}" for part in exercise.parts if part not in parts)
@@ -224,12 +226,13 @@ def _case_failures(exercise: Exercise, seeds: Sequence[int]) -> Iterator[str]:
 
 
 def _known_share(exercise: Exercise) -> float:
-    """The share of fresh hidden cases that a table of many seeds' holds; 0 where most pass numbers no table holds.
+    """Return the share of fresh hidden cases that a table of many seeds' cases contains; 0 if no table can contain most
+    of them.
 
-    If a tenth of those seeds holds none of the cases, all of them hold few, and the whole table is not drawn.
+    If a tenth of these seeds have none of the cases, the whole table has few, so it is not drawn.
     """
     if not any(_fits_a_table(_passed(case)) for case in exercise.hidden_cases(FRESH[0])):
-        return 0.0  # nor would they with another seed, and to draw them takes time
+        return 0.0  # other seeds would not change that, and drawing takes time
     drawn = [case for seed in FRESH for case in exercise.hidden_cases(seed)]
     entries = [_entry(case) for case in drawn if _fits_a_table(_passed(case))]
     if len(entries) <= MOST_KNOWN * len(drawn):
@@ -248,7 +251,7 @@ def _passed(case: Case) -> list[Value]:
 
 
 def _fits_a_table(value: Value) -> bool:
-    """Whether a value has neither a tensor of floating-point numbers, drawn anew each time, nor what is called."""
+    """Return whether a value has no floating-point tensors, which are drawn anew each time, and no callbacks."""
     if isinstance(value, Tensor):
         return not value.is_floating_point()
     return not isinstance(value, (Callback, Given)) and all(map(_fits_a_table, _inside(value)))
@@ -263,7 +266,7 @@ def _entry(case: Case) -> str:
 
 
 def _listed(value: Value) -> Value:
-    """A value with lists for its tensors, whose text names every number."""
+    """Return a value with lists instead of tensors, whose text contains every number."""
     if isinstance(value, Tensor):
         return [str(value.dtype), value.tolist()]
     if isinstance(value, Mapping):
@@ -272,7 +275,7 @@ def _listed(value: Value) -> Value:
 
 
 def _single_precision_only(exercise: Exercise, kind: str, cases: Sequence[Case]) -> Iterator[str]:
-    """Whether floating-point numbers go in and come out, and never in double precision."""
+    """Yield a failure if floating-point numbers go in and come out, but never in double precision."""
     dtypes = [floating_dtypes(case) for case in cases]
     if any(dtypes) and {torch.float64} not in dtypes:
         case = next(case for case, found in zip(cases, dtypes, strict=True) if found)
@@ -287,7 +290,7 @@ def _has_floats(value: Value) -> bool:
 
 
 def _reference_failures(key: AnswerKey) -> Iterator[str]:
-    """Where the reference changes its mind, its arguments, or returns what is not finite."""
+    """Yield where the reference changes its result or its arguments, or returns a value that is not finite."""
     for case, first in zip(key.cases, key.expected, strict=True):
         again = observe(key.exercise.reference, case)
         tensors = [first.value, *first.gradients]
@@ -302,7 +305,7 @@ def _reference_failures(key: AnswerKey) -> Iterator[str]:
 
 
 def _pair_failures(exercise: Exercise, key: AnswerKey) -> Iterator[str]:
-    """Where two mistakes at once are named as a third. One may hide behind the other: then the other is named."""
+    """Yield where a pair of mistakes is named as a third. One may hide the other; then either name is right."""
     for pair in exercise.pairs:
         answer = partial(observe, pair.answer)
         seen = observe_cases(key.visible, answer)

@@ -1,8 +1,8 @@
-"""The command `katze`: what each part of the harness does, under one name.
+"""Runs the command `katze`: all parts of the harness, under one name.
 
-`commands/` has a file for each command; this one has what they share: how they are chosen, how they report bad input,
-and how they end. Exit status: 0 done, 1 the grader or a check failed, or somebody could
-not be graded because of a folder's name, 2 wrong use or bad input.
+`commands/` has a file for each command. This file has what they share: how a command is chosen, how it reports bad
+input, and how it ends. Exit status: 0 done; 1 the grader or a check failed, or a folder's name made it impossible to
+grade somebody; 2 wrong use or bad input.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ logger = logging.getLogger(__name__)
 
 _ROOM, _RIGHT = "make room, then run this again", "get permission to write there, then run this again"
 DISK = dict.fromkeys((*DISK_FULL, errno.EFBIG), _ROOM) | dict.fromkeys((errno.EROFS, errno.EACCES), _RIGHT)
-"""What a disk may refuse, and the next step."""
+"""Errors of a full or read-only disk, each with the next step."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run `katze` with these arguments, by default those of the command line; returns the exit status."""
+    """Run `katze` with these arguments, by default those of the command line; return the exit status."""
     for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        os.environ[variable] = "1"  # before torch is imported: workers are forks, and threads do not survive one
-    # else jsonschema, which nbformat imports, builds a grammar of web addresses: a second, and no notebook needs it.
+        os.environ[variable] = "1"  # before torch is imported: workers are forks, and threads do not survive a fork
+    # else jsonschema, which nbformat imports, spends a second on a grammar of web addresses that no notebook needs.
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
-    atexit.register(gc.freeze)  # else the collector looks through all of torch once more at the end: a second
+    atexit.register(gc.freeze)  # else the garbage collector traverses all of torch at exit, for a second
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a console of few characters, such as cp1252, shows "?" for others
+            stream.reconfigure(errors="replace")  # a console with few characters, such as cp1252, shows "?" for others
     parser, commands = make_parser()
-    if "_ARGCOMPLETE" in os.environ:  # a shell asks, by `katze completion`
+    if "_ARGCOMPLETE" in os.environ:  # the shell asks for completions; see `katze completion`
         import argcomplete
 
         argcomplete.autocomplete(parser)
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     begin_logging(options.verbose, options.log_file)
     logger.info("katze %s %s", __version__, " ".join(map(shlex.quote, typed)))
     beginning = commands[options.command].beginning(options)
-    if beginning and sys.stderr.isatty():  # importing torch takes seconds: nobody should wonder
+    if beginning and sys.stderr.isatty():  # importing torch takes seconds, so say why nothing happens yet
         print(f"katze: {beginning} ...", file=sys.stderr)
     try:
         status: int = options.run(options) or DONE
@@ -83,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _unknown_command(arguments: Sequence[str], commands: Collection[str]) -> str:
-    """That there is no such command, with the one that was probably meant; empty where there is, or none was named."""
+    """Return a message that there is no such command, with the most similar one; "" if there is, or none is given."""
     named = next((word for word in arguments if not word.startswith("-")), None)
     if named is None or named in commands:
         return ""

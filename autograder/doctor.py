@@ -1,6 +1,6 @@
-"""`katze doctor`: which sandboxes this machine can make, what is missing for stronger ones, and what would change that.
+"""Examines this machine for `katze doctor`: its sandboxes, what is missing for stronger ones, and how to get it.
 
-Nothing is guessed where it can be tried: a level holds if its self-test does.
+Nothing is guessed that can be tried: a level holds if its self-test passes.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from autograder.errors import BadInput
 from autograder.limits import size
 
 GRADEBOOK = "gradebook"
-"""The name of the finding on the course's gradebook."""
+"""The name of the finding about the course's gradebook."""
 
 WORK = "work in a sandbox"
-"""The name of the finding on what lessons do in sandboxes."""
+"""The name of the finding about whether lessons work in sandboxes."""
 
 _INSIDE = "it is in the course's folder, so a sandbox at L2 can tell where that folder is; at L3 it cannot"
 _PROC_HIDES = "sandboxes see nothing of each other's processes"
@@ -39,7 +39,7 @@ _PROC_SHOWS = (
     "them"
 )
 _PACKAGES = ("torch", "nbgrader", "numpy", "ipython")
-_ROOM = 1 << 30  # bytes; with less left, a class of outputs could fill the disk
+_ROOM = 1 << 30  # bytes; with less, a class's outputs could fill the disk
 _APPARMOR_PROFILE = (
     r"printf 'abi <abi/4.0>,\nprofile bwrap /usr/bin/bwrap flags=(unconfined) { userns, }\n'"
     " | sudo tee /etc/apparmor.d/bwrap && sudo apparmor_parser -r /etc/apparmor.d/bwrap"
@@ -48,13 +48,13 @@ _APPARMOR_PROFILE = (
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at.
+    """A result of the examination.
 
     Attributes:
         group: "machine", "software" or "course".
-        name: what.
-        value: how it is, in a few words.
-        fine: whether that is as it should be; None where it does not matter.
+        name: what was examined.
+        value: its state, in a few words.
+        fine: whether that is as it should be; None if it does not matter.
     """
 
     group: str
@@ -65,12 +65,12 @@ class Finding:
 
 @dataclass(frozen=True)
 class LevelFinding:
-    """One level of confinement.
+    """The result for a level of confinement.
 
     Attributes:
         level: its name.
-        holds: whether sandboxes of this level are available here; None where that was not tried.
-        says: what they are, or why they are not available.
+        holds: whether sandboxes of this level are available here; None if that was not tried.
+        says: a description, or why they are not available.
     """
 
     level: str
@@ -80,10 +80,10 @@ class LevelFinding:
 
 @dataclass(frozen=True)
 class Advice:
-    """What to do next.
+    """The next step.
 
     Attributes:
-        command: one command; empty where no command would help.
+        command: a command; empty if no command would help.
         effect: what it would change, or what would have to change without a command.
     """
 
@@ -93,14 +93,14 @@ class Advice:
 
 @dataclass(frozen=True)
 class Examination:
-    """What `katze doctor` found.
+    """The results of `katze doctor`.
 
     Attributes:
-        findings: what was looked at.
+        findings: the single results.
         levels: all levels, the weakest first.
-        level: the one that grading takes by itself; empty where there is none.
-        wanted: the weakest that it accepts by itself.
-        advice: what would raise the level; None where it cannot be raised.
+        level: the level that grading chooses automatically; empty if there is none.
+        wanted: the weakest level that it accepts automatically.
+        advice: how to raise the level; None if that is impossible.
     """
 
     findings: tuple[Finding, ...]
@@ -111,20 +111,20 @@ class Examination:
 
     @property
     def is_well(self) -> bool:
-        """Whether grading works without further ado."""
+        """Whether grading works as things are."""
         return self.level >= self.wanted and not self.fails(GRADEBOOK) and not self.fails(WORK)
 
     def fails(self, name: str) -> bool:
-        """Whether something was found that is not as it should be."""
+        """Return whether the finding with this name is not as it should be."""
         return any(one.name == name and one.fine is False for one in self.findings)
 
     def record(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return the results as JSON data."""
         return {**asdict(self), "is_well": self.is_well}
 
 
 def examine(folder: Path | None = None) -> Examination:
-    """Look at this machine, and at the course in `folder` or above it, if there is one."""
+    """Examine this machine, and the course in `folder` or above it, if there is one."""
     findings = (*_of_machine(), *_of_software(), *_of_course(folder))
     if sys.platform == "win32":
         advice = Advice("wsl --install", "Grade inside WSL, which is Linux; students need no sandboxes.")
@@ -147,7 +147,7 @@ _L2_SAYS = "Landlock, seccomp; a sandbox can ask for the size and times of a fil
 
 
 def _of_linux() -> list[LevelFinding]:
-    """Levels L2 to L4, by their self-tests."""
+    """Return the results for levels L2 to L4, from their self-tests."""
     from autograder.box.confinement.levels import Level
     from autograder.box.confinement.selftest import self_test
 
@@ -159,7 +159,7 @@ def _of_linux() -> list[LevelFinding]:
 
 
 def _of_work(folder: Path | None) -> Finding:
-    """Whether sandboxes can do what lessons do, with the list of system calls that the course has chosen."""
+    """Find out whether lessons work in sandboxes, with the course's list of system calls."""
     from autograder.box import trial
     from autograder.box.confinement.levels import Level
     from autograder.box.endings import BoxUnavailable
@@ -179,7 +179,7 @@ def _of_work(folder: Path | None) -> Finding:
 
 
 def _of_containers() -> LevelFinding:
-    """Level L4: tried where its image has been built. Building it takes minutes and the network."""
+    """Return the result for level L4, tried only if its image is built: building takes minutes and a network."""
     from autograder.box.confinement import container
     from autograder.box.confinement.levels import Level
     from autograder.box.confinement.selftest import self_test
@@ -195,7 +195,7 @@ def _of_containers() -> LevelFinding:
 
 
 def _advice(levels: tuple[LevelFinding, ...]) -> Advice | None:
-    """What raises the level that grading takes by itself, or offers one more."""
+    """Return advice that raises the automatic level, or that offers one more."""
     by_name = {one.level: one for one in levels}
     if not by_name["L2"].holds:
         problem = machine.landlock_problem() or machine.seccomp_problem() or by_name["L2"].says
@@ -303,11 +303,11 @@ def _of_course(folder: Path | None) -> list[Finding]:
 
 
 def _problem_of(gradebook: Address) -> str:
-    """Why `katze grade` would refuse this gradebook, in its own words; empty where it would not."""
+    """Return why `katze grade` would refuse this gradebook, in its own words; empty if it would not."""
     if isinstance(gradebook, Path) and not os.access(gradebook.parent, os.W_OK):
         return f"this user cannot write to {gradebook.parent}, the gradebook's folder"
     if sys.platform == "win32":
-        return ""  # nothing is graded there, and the file's lock cannot be taken
+        return ""  # Windows does not grade, and cannot lock the file
     from autograder.gradebook.access import open_gradebook
     from autograder.gradebook.file import check_room
 
@@ -333,7 +333,7 @@ def _table(title: str | None = None) -> Table:
 
 
 def print_diagnosis(diagnosis: Examination, console: Console) -> None:
-    """Everything that was found, the levels, and below them what to do."""
+    """Print all findings, the levels, and below them what to do."""
     table = _table()
     for group in ("machine", "software", "course"):
         table.add_section()

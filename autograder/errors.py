@@ -1,11 +1,11 @@
-"""Errors that are the caller's to fix."""
+"""Errors for the caller to fix."""
 
 import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
-"""What the system says when there is no room left: errors after which no submission could be written."""
+"""Errors of a full disk, after which no submission could be written."""
 
 
 class BadInput(Exception):
@@ -15,18 +15,18 @@ class BadInput(Exception):
     """
 
     def _render_traceback_(self) -> list[str]:
-        """Return what a notebook shows: the line alone."""
+        """Return what a notebook shows: only the line."""
         return [str(self)]
 
 
 def lacks_extra(what: str, extra: str) -> BadInput:
-    """The error where one of Katze's extras is not installed. Katze is not on PyPI: they come from its clone."""
+    """Return the error for an extra that is not installed. Katze is not on PyPI: its extras come from its clone."""
     return BadInput(f"{what}; in a clone of Katze, get it with: pip install --editable '.[{extra}]'")
 
 
 @contextmanager
 def of_extra(what: str, extra: str) -> Iterator[None]:
-    """Import within this block what an extra brings.
+    """Raise a helpful error if the block's imports need an extra that is missing.
 
     Raises:
         BadInput: it is not installed.
@@ -53,5 +53,5 @@ class Unreadable(Exception):
         self.reason = reason
 
     def _render_traceback_(self) -> list[str]:
-        """Return what a notebook shows: the sentence alone."""
+        """Return what a notebook shows: only the sentence."""
         return [self.reason]

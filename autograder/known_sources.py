@@ -1,6 +1,6 @@
-"""Keeps between runs what follows from the text of a source file alone: to parse hundreds of files takes a second.
+"""Caches results that depend only on the text of source files: parsing hundreds of files takes a second.
 
-It is kept beside what was fetched, in one file, which may be deleted at any time.
+The cache is one file next to the downloads, and may be deleted at any time.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from typing import Any, TypeVar
 from course_lib.ground.files import cache_folder, put_in_place
 
 _MOST = 5_000
-"""Results that are kept: those of a few versions of all there is."""
+"""The number of results to keep, enough for a few versions of all files."""
 
 Result = TypeVar("Result")
 
 
 def known(function: Callable[..., Result], *texts: str) -> Result:
-    """What a function gives for these texts: called once for them, in this run or an earlier one.
+    """Return a function's result for these texts, which is computed once, in this run or an earlier one.
 
     Args:
-        function: gives plain JSON, and depends on nothing but the texts, Python, and the code in its own file.
+        function: returns plain JSON that depends only on the texts, Python, and the code in the function's own file.
         texts: its arguments.
     """
     results = _results()
@@ -48,7 +48,7 @@ def _code_beside(function: Callable[..., object]) -> str:
 
 @functools.cache
 def _results() -> dict[str, Any]:
-    """By a digest of function and texts; what is there when this process ends is kept."""
+    """Return the results, by a digest of function and texts; they are saved when this process ends."""
     path = cache_folder() / "sources.json"
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
@@ -62,7 +62,7 @@ def _results() -> dict[str, Any]:
 def _keep(path: Path, results: dict[str, Any], before: int, owner: int) -> None:
     if len(results) == before or os.getpid() != owner:
         return
-    with contextlib.suppress(OSError):  # then the next run takes a second longer
+    with contextlib.suppress(OSError):  # if this fails, the next run takes a second longer
         path.parent.mkdir(parents=True, exist_ok=True)
         with put_in_place(path) as draft:
             draft.write_text(json.dumps(dict(list(results.items())[-_MOST:])), encoding="utf-8")

@@ -1,10 +1,10 @@
-"""What a submission may use: one set of limits for a course, with exceptions for single exercises.
+"""Limits of a submission: one set for a course, with exceptions for single exercises.
 
-Time is processor time: what an answer computes, on all threads and processes together, is its own, and how long that
-takes on a busy machine is not. A sandbox that waits by its own doing (it sleeps, or wants a lock) may do so for as many
-seconds as it may compute. The wall clock comes far behind both.
+Time is processor time: what an answer computes, on all threads and processes together, is up to the answer, but how
+long that takes on a busy machine is not. A sandbox that waits of its own accord (it sleeps, or waits for a lock) may
+wait as long as it may compute. The limits on wall-clock time are far higher.
 
-A course sets them in `nbgrader_config.py` (see `settings.py`).
+A course sets its limits in `nbgrader_config.py` (see `settings.py`).
 """
 
 from __future__ import annotations
@@ -14,31 +14,31 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 SystemCalls = Literal["allow-list", "deny-list", "recorded"]
-"""Which calls of the kernel a sandbox may make: those on a list, all but those on another, or as with the first, with a
-record of what was refused, for `katze doctor`."""
+"""The system calls that a sandbox may make: those on a list; all except those on another list; or those on the first,
+with a record of refused calls for `katze doctor`."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a sandbox may use.
+    """Limits of a sandbox.
 
     Attributes:
         memory_bytes: address space beyond what the libraries already take.
-        processor_seconds: processor time of one sandbox, which the kernel holds each of its processes to.
-        file_bytes: the largest file.
-        folder_bytes: all that the sandbox has on disk: files in its folder, and removed ones that it still holds.
-        files: files and folders of the sandbox.
-        open_files: open files.
-        threads: threads of the sandbox.
-        output_bytes: what one cell may show.
-        frame_bytes: what may cross at once.
-        cell_seconds: processor time of one cell.
-        call_seconds: processor time of one call of an answer.
+        processor_seconds: processor time of a sandbox; the kernel enforces it for each of its processes.
+        file_bytes: the size of a file.
+        folder_bytes: everything that a sandbox has on disk: files in its folder, and removed files that it still holds.
+        files: number of files and folders.
+        open_files: number of open files.
+        threads: number of threads.
+        output_bytes: the output of a cell.
+        frame_bytes: the size of a message.
+        cell_seconds: processor time of a cell.
+        call_seconds: processor time of a call of an answer.
         submission_seconds: processor time of all sandboxes of a submission together.
-        wall_factor: how many times as long a cell, a call or a submission is awaited at most, by the clock.
-        wall_seconds: how long each of them is awaited at least, if it does not end.
-        memory_ceiling_bytes: the most memory that an exercise is allowed, where that is more than `memory_bytes`.
-        system_calls: which calls of the kernel a sandbox may make, from level L2 on.
+        wall_factor: maximum wall-clock time of a cell, a call or a submission, as a multiple of its processor time.
+        wall_seconds: the least wall-clock time that each of them gets.
+        memory_ceiling_bytes: the largest memory limit of any exercise, if that is more than `memory_bytes`.
+        system_calls: the system calls that a sandbox may make, from level L2 on.
     """
 
     memory_bytes: int = 2 << 30
@@ -59,19 +59,19 @@ class Limits:
     system_calls: SystemCalls = "allow-list"
 
     def wall(self, seconds: float) -> float:
-        """How long to await what may compute for this many seconds."""
+        """Return the limit on wall-clock time for a limit on processor time."""
         return max(seconds * self.wall_factor, self.wall_seconds)
 
 
 @dataclass(frozen=True)
 class Allowance:
-    """What one exercise's answer cell and the calls of its answer may use instead; None leaves a limit as it is.
+    """Limits for an exercise's answer cell and for calls of its answer; None keeps the course's limit.
 
     Attributes:
         memory_bytes: as in `Limits`.
-        output_bytes: as in `Limits`; of its cell.
-        cell_seconds: as in `Limits`; of its cell.
-        call_seconds: as in `Limits`; of its calls.
+        output_bytes: as in `Limits`; for its cell.
+        cell_seconds: as in `Limits`; for its cell.
+        call_seconds: as in `Limits`; for its calls.
     """
 
     memory_bytes: int | None = None
@@ -80,11 +80,11 @@ class Allowance:
     call_seconds: float | None = None
 
     def changes(self) -> dict[str, Any]:
-        """What it says, by the names of the limits."""
+        """Return the limits that it sets, by name."""
         return {name: value for name, value in dataclasses.asdict(self).items() if value is not None}
 
     def applied(self, limits: Limits) -> Limits:
-        """These limits, with what is allowed instead."""
+        """Return these limits with this allowance applied."""
         return dataclasses.replace(limits, **self.changes())
 
 
@@ -92,7 +92,7 @@ NO_ALLOWANCE = Allowance()
 
 
 def size(count: float, *, decimal: bool = False) -> str:
-    """A number of bytes in words: "2 GB", in units of 1024, since limits are set in them; file sizes are decimal."""
+    """Return a number of bytes in words: "2 GB", in units of 1024 for limits, or decimal for file sizes."""
     step, digits, largest = (1000, ".0f", 2) if decimal else (1024, ".3g", 3)
     power = min(largest, sum(count >= step**power for power in (1, 2, 3)))
     return f"{count / step**power:{digits if power else 'g'}} {('bytes', 'kB', 'MB', 'GB')[power]}"

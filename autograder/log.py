@@ -1,4 +1,4 @@
-"""Tells the story of one grade: what was handed in, how it was graded, and everything that has changed since."""
+"""Tells the story of a grade: what was submitted, how it was graded, and everything that has changed since."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ _VERSIONS = ("Katze", "Python", "torch", "numpy")
 
 
 def story_of(course: Course, student: str, lesson: str) -> dict[str, Any]:
-    """Everything that was recorded about one submission, as JSON data. Hidden inputs are named, never shown.
+    """Return everything recorded about a submission, as JSON data. Hidden inputs are named, never shown.
 
     Raises:
-        BadInput: there is no such record, or no gradebook that holds any.
+        BadInput: there is no such record, or no gradebook with records.
     """
     with read_only(course.gradebook) as session:
         found = store.counted(session, lesson, student).get(student)
@@ -88,7 +88,7 @@ def story_of(course: Course, student: str, lesson: str) -> dict[str, Any]:
                 for cell in by_hand
                 if cell.is_given
                 or cell.comment
-                or (cell.waits and "autograded" in record.files)  # else none to look at
+                or (cell.waits and "autograded" in record.files)  # otherwise there is nothing to look at
             ],
             "history": [
                 _event(event, sorted(changes, key=lambda change: order.get(change.exercise, len(order))), runs)
@@ -99,7 +99,7 @@ def story_of(course: Course, student: str, lesson: str) -> dict[str, Any]:
 
 def _unknown(course: Course, student: str, lesson: str, known: Mapping[str, Record]) -> str:
     if not known:
-        course.release_notebook(lesson)  # a misspelled lesson is answered with those that there are
+        course.release_notebook(lesson)  # a misspelled lesson raises an error that lists the known ones
         return f"nothing of {lesson} has been graded yet; run `{course.grading(lesson)}`"
     near = difflib.get_close_matches(student, known, n=3, cutoff=0.5)
     near = near or [name for name in known if student.casefold() in name.casefold()][:3]
@@ -112,7 +112,7 @@ def _unknown(course: Course, student: str, lesson: str, known: Mapping[str, Reco
 
 
 def _collected(course: Course, lesson: str, student: str) -> Delivery | None:
-    """Where the submission came from that lies there now, and which others do not count; None if nothing says so."""
+    """Return where the current submission came from, and which others do not count; None if unknown."""
     with contextlib.suppress(BadInput):
         return read_collected(course, lesson).get(student)
     return None
@@ -154,12 +154,12 @@ def _event(
 
 
 def print_story(tale: Mapping[str, Any], console: Console, every_case: bool = False) -> None:
-    """The story on a terminal: the facts, each exercise with its cases, what was done by hand, and the history.
+    """Print the story: facts, each exercise with its cases, points by hand, and the history.
 
     Args:
-        tale: from `story`.
-        console: where to.
-        every_case: each case on a line of its own; by default those that are right are only counted.
+        tale: the story from `story_of`.
+        console: the console to print to.
+        every_case: whether to print each case on a line of its own; by default, right ones are only counted.
     """
     worth = _points(tale) if tale["counts"] else f"{store.WAS_SET_ASIDE}: to be graded again"
     if tale["waiting_by_hand"] and tale["counts"]:
@@ -234,20 +234,20 @@ def _print_exercise(exercise: Mapping[str, Any], run: int, every_case: bool, con
         (outcome, colour_of(outcome)),
         (earlier, "dim"),
     )
-    if exercise["misconception"]:  # on a line of its own: it may be long, and should not be broken
+    if exercise["misconception"]:  # on a separate line: it may be long, and should not be broken
         _print(console, 6, (exercise["misconception"], "yellow"))
     for said in (exercise["misconception_message"], exercise["note"], exercise["ruling"]):
         if said:
             _print(console, 6, (said, ""))
     for place in exercise["worth_a_look"]:
         _print(console, 6, (f"worth a look: {place}", "dim"))
-    if exercise["answer"] and (every_case or outcome is not Outcome.PASSED):  # to be accepted by, in course.toml
+    if exercise["answer"] and (every_case or outcome is not Outcome.PASSED):  # for `accept` in course.toml
         console.print(Padding.indent(Text(f"answer {exercise['answer']}", "dim"), 6), soft_wrap=True)
     _print_cases(exercise["cases"], every_case, console)
 
 
 def _print_cases(cases: Sequence[Mapping[str, Any]], every_case: bool, console: Console) -> None:
-    """The cases that failed, each message once; those that are right are counted, unless `every_case` is set."""
+    """Print the failed cases, each message once; only count right ones, unless `every_case` is set."""
     right = [case for case in cases if case["outcome"] == Outcome.PASSED]
     if right and not every_case:
         hidden = sum(case["hidden"] for case in right)
@@ -303,7 +303,7 @@ def _print(console: Console, indent: int, *parts: tuple[str, str]) -> None:
 
 
 def _printable(words: str) -> str:
-    """Words without what a terminal would obey: students' words are among them."""
+    """Return words without characters that a terminal would obey: some are students' words."""
     return "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in words)
 
 

@@ -1,4 +1,6 @@
-"""Sets up logging: nothing, `-v` on standard error, `--log FILE` in a file. Modules use `logging` as it is."""
+"""Sets up logging: none by default, to standard error with `-v`, to a file with `--log FILE`. Modules just use
+`logging`.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +12,11 @@ FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 def begin_logging(verbose: int, file: str | None) -> None:
-    """Log from here on.
+    """Start logging.
 
     Args:
-        verbose: 0 shows nothing, 1 what is being done, 2 or more all of it.
-        file: where all of it is written, behind what is there; its owner alone may read it, as it names students.
+        verbose: 0 shows nothing, 1 what is being done, 2 or more everything.
+        file: appends everything to this file, readable only by its owner, because it names students.
     """
     logger = logging.getLogger("autograder")
     logger.propagate = False

@@ -1,4 +1,4 @@
-"""Reads what this machine offers for sandboxes, and changes nothing."""
+"""Reads what this machine offers for sandboxes, without changing anything."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ SWITCHES = {
     "user.max_user_namespaces": "0",
     "kernel.apparmor_restrict_unprivileged_userns": "1",
 }
-"""Settings of the kernel, and the values with which they forbid user namespaces to ordinary users."""
+"""Kernel settings, with the values that forbid user namespaces to ordinary users."""
 
 
 def system() -> str:
-    """The system in a few words, such as "Debian GNU/Linux 12 (bookworm), Linux 6.1.0, x86_64"."""
+    """Describe the system in a few words, such as "Debian GNU/Linux 12 (bookworm), Linux 6.1.0, x86_64"."""
     name = os_release().get("PRETTY_NAME", "")
     kernel = f"{platform.system()} {platform.release()}, {platform.machine()}"
     return f"{name}, {kernel}" if name else kernel
 
 
 def os_release() -> dict[str, str]:
-    """The distribution's own description; empty where there is none."""
+    """Return the distribution's description of itself; empty if there is none."""
     with contextlib.suppress(OSError):
         return platform.freedesktop_os_release()
     return {}
 
 
 def landlock_problem() -> str:
-    """Why the kernel has no Landlock; empty if it has."""
+    """Return why the kernel has no Landlock; empty if it has."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.syscall(_LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(1)) >= 1:
         return ""
@@ -51,7 +51,7 @@ def landlock_problem() -> str:
 
 
 def seccomp_problem() -> str:
-    """Why calls cannot be filtered; empty if they can."""
+    """Return why system calls cannot be filtered; empty if they can."""
     actions = _read("/proc/sys/kernel/seccomp/actions_avail").split()
     if not actions:
         return "the kernel was built without it"
@@ -59,14 +59,16 @@ def seccomp_problem() -> str:
 
 
 def hides_processes() -> bool:
-    """Whether /proc shows a process only those that it may trace, which of another sandbox no sandbox may (proc(5))."""
+    """Return whether /proc shows a process only those that it may trace, and sandboxes may not trace each other
+    (proc(5)).
+    """
     mounts = [line.split() for line in _read("/proc/self/mounts").splitlines()]
     options = [fields[3].split(",") for fields in mounts if fields[1] == "/proc"]
     return bool(options) and not {"hidepid=ptraceable", "hidepid=4"}.isdisjoint(options[-1])
 
 
 def user_namespace_problem() -> str:
-    """Why this user can make no user namespace; empty if it can. Tried in a process of its own."""
+    """Return why this user cannot make a user namespace, tried in a fork; empty if it works."""
     sys.stdout.flush()
     worker = os.fork()
     if worker == 0:
@@ -79,7 +81,7 @@ def user_namespace_problem() -> str:
 
 
 def forbidding_switch() -> str:
-    """The setting of the kernel that forbids user namespaces to this user, or takes their privileges; empty if none."""
+    """Return the kernel setting that forbids this user to make or to use user namespaces; empty if none does."""
     for name, forbids in SWITCHES.items():
         is_for_everyone = name == "user.max_user_namespaces"
         if _read(f"/proc/sys/{name.replace('.', '/')}") == forbids and (is_for_everyone or os.geteuid() != 0):
@@ -88,12 +90,12 @@ def forbidding_switch() -> str:
 
 
 def in_container() -> bool:
-    """Whether this process itself seems to be in a container, whose owner decides what it may do."""
+    """Return whether this process seems to be in a container, whose owner decides what it may do."""
     return any(os.path.exists(mark) for mark in ("/.dockerenv", "/run/.containerenv"))
 
 
 def version_of(program: str) -> str:
-    """The version that a program reports in the last word of its first line; empty where it is not installed."""
+    """Return the version that a program reports in its first line; empty if it is not installed."""
     path = shutil.which(program)
     if path is None:
         return ""
@@ -106,7 +108,7 @@ def version_of(program: str) -> str:
 
 
 def install_command(package: str) -> str:
-    """How a package is installed on this distribution; empty where nobody knows."""
+    """Return the command that installs a package on this distribution; empty if unknown."""
     release = os_release()
     family = {release.get("ID", ""), *release.get("ID_LIKE", "").split()}
     for names, command in (

@@ -1,9 +1,9 @@
-"""`katze preflight`: what grading would make of a notebook, for its author before it is submitted.
+"""Shows authors what grading would make of their notebook, before they submit it (`katze preflight`).
 
-In a cell of the notebook itself, Colab's included:
+In a cell of the notebook itself, even on Colab:
 
-    from autograder.preflight import preflight
-    preflight()
+The notebook is read and repaired exactly as in grading. None of its code runs unless requested; then its cells run in a
+sandbox, and every answer is checked on the cases that students see.
 
 The notebook is read and repaired exactly as it will be when it is graded. Nothing of it is executed, unless that is
 asked for: then the cells run in a sandbox, and every answer is checked on the cases that students see.
@@ -51,14 +51,14 @@ from course_lib.learner.current_catalogue import current_catalogue
 READY, LOOK, UNREADABLE = 0, 1, 2
 
 _CELL_WIDTH = 80
-"""Characters in a line below a cell."""
+"""Line length of the output below a cell."""
 
 LARGE_BYTES = 10_000_000
-"""A larger file is mentioned: it can be graded, but is slow to upload and to open."""
+"""Larger files are mentioned: they can be graded, but are slow to upload and open."""
 
 
 class State(StrEnum):
-    """How an answer looks to somebody who does not run it."""
+    """How an answer looks without running it."""
 
     WRITTEN = "written"
     UNTOUCHED = "untouched"
@@ -70,14 +70,14 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Answer:
-    """What there is to say about one exercise.
+    """The result for an exercise.
 
     Attributes:
         exercise: its id.
-        points: the most that it gives.
+        points: its maximum points.
         state: how its answer looks.
-        detail: a sentence; empty where the state says it all.
-        verdict: what its check says about the visible cases; None where nothing was run.
+        detail: a sentence; empty if the state says everything.
+        verdict: the verdict of its check on the visible cases; None if nothing was run.
     """
 
     exercise: str
@@ -99,11 +99,11 @@ class Preflight:
     Attributes:
         file: its name.
         lesson: the lesson that it belongs to.
-        answers: one for each exercise, and for each question that is answered in words, in order.
-        repairs: what would be repaired.
-        remarks: what else its author should look at.
+        answers: a result for each exercise and for each written question, in order.
+        repairs: what grading would repair.
+        remarks: what else the author should look at.
         repaired: the repaired notebook.
-        named_for: another lesson that the file's name says it is from; empty where it says no such thing.
+        named_for: the lesson in the file's name, if it is another; else empty.
     """
 
     file: str
@@ -125,7 +125,7 @@ class Preflight:
         return screen.getvalue().rstrip("\n")
 
     def record(self) -> dict[str, Any]:
-        """The same as plain JSON data."""
+        """Return the results as JSON data."""
         return {
             "file": self.file,
             "lesson": self.lesson,
@@ -145,15 +145,15 @@ def preflight(
     """Look at a notebook as grading will.
 
     Args:
-        file: the notebook, or a zip archive, a compressed notebook, a script that was one, or a folder of all that is
-            to be submitted; by default the notebook that this runs in.
-        lesson: the lesson that it is meant for; by default the one that its cells belong to.
-        release: the lesson as it was released; by default found in the course's folder, in this repository, or
-            next to the installed package.
-        run: run it in a sandbox, and check every answer on the visible cases.
+        file: the notebook, or a zip archive, a compressed notebook, a notebook saved as a script, or a folder with
+            everything to submit; by default the notebook in which this runs.
+        lesson: the lesson that it is meant for; by default the lesson that its cells belong to.
+        release: the released lesson; by default found in the course's folder, in this repository, or next to the
+            installed package.
+        run: whether to run it in a sandbox and check every answer on the visible cases.
 
     Raises:
-        BadInput: the file or the release cannot be opened, or are the same, or there is no sandbox to run it in.
+        BadInput: the file or the release cannot be opened, they are the same, or there is no sandbox to run it in.
         Unreadable: the notebook could not be graded.
     """
     if file is None:
@@ -186,7 +186,7 @@ def preflight(
             ) from None
         raise
     own = _lesson_of(submission, released)
-    if lesson is None and own is not None and handed_in.notes:  # now that it is known which one is looked for
+    if lesson is None and own is not None and handed_in.notes:  # search again, now that the lesson is known
         return preflight(file, own, release, run)
     meant = lesson or own
     if meant is None:
@@ -220,14 +220,14 @@ def preflight(
 
 
 def write_mended(found: Preflight, target: Path) -> None:
-    """Write the repaired notebook as a new file, as it would be graded.
+    """Write the repaired notebook, as it would be graded, to a new file.
 
     Raises:
-        BadInput: there is a file of this name already, or it cannot be written.
+        BadInput: the file exists already, or cannot be written.
     """
     notebook = found.repaired.notebook()
     for part in (notebook, *notebook["cells"]):
-        part["metadata"].pop("katze", None)  # for the feedback pages alone
+        part["metadata"].pop("katze", None)  # only for the feedback pages
     text = json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
     try:
         with open(target, "x", encoding="utf-8") as written:
@@ -280,7 +280,9 @@ def _loaded(path: Path) -> Release:
 
 
 def _lesson_of(submission: Submission, released: dict[str, Release]) -> str | None:
-    """The lesson that most of the notebook's graded cells belong to, else one that it has any part of; or None."""
+    """Return the lesson that most of the notebook's graded cells belong to, else one that it has any part of, else
+    None.
+    """
     matches = {lesson: release.graded_cells_in(submission) for lesson, release in released.items()}
     best = max(matches, key=lambda lesson: matches[lesson], default=None)
     if best is not None and matches[best]:
@@ -289,7 +291,7 @@ def _lesson_of(submission: Submission, released: dict[str, Release]) -> str | No
 
 
 def _other_lesson_in(name: str, meant: str, lessons: Iterable[str]) -> str:
-    """The lesson that a file's name says it is from, if that is another than the one meant."""
+    """Return the lesson in a file's name, if it is not the intended one; else ""."""
     said = [lesson for lesson in sorted(lessons) if lesson.lower() in name.lower()]
     return said[0] if said and meant not in said else ""
 
@@ -348,7 +350,7 @@ def _answer(
     if found.cell is None:
         missing = wrong_name(exercise, found.other) if found.other else f"no cell defines {exercise.name}"
         return Answer(name, points, State.UNDEFINED, missing)
-    rule = code.broken_rule(exercise.name, exercise.forbidden_names, cells=place)  # as it is graded: before its check
+    rule = code.broken_rule(exercise.name, exercise.forbidden_names, cells=place)  # as in grading: before its check
     if rule is not None:
         return Answer(name, points, State.RULE_BROKEN, f"{rule.name} may not be used ({rule.place})")
     if "raise NotImplementedError" in found.text:
@@ -364,7 +366,7 @@ def _known(name: str, catalogue: Catalogue) -> Exercise | None:
 
 
 def syntax_error(source: str) -> str:
-    """Where a cell is not Python, and why, magics apart; empty where it is."""
+    """Return where and why a cell is not Python, apart from magics; empty if it is."""
     try:
         ast.parse(TransformerManager().transform_cell(source))
     except SyntaxError as error:
@@ -381,12 +383,12 @@ def syntax_error(source: str) -> str:
 
 
 def _verdicts(repaired: Repaired, release: Release, catalogue: Catalogue) -> dict[str, Verdict]:
-    """The verdicts on the visible cases, each on what the notebook does in a sandbox."""
+    """Run the notebook in a sandbox and return the verdicts on the visible cases."""
     if os.name == "nt":
         raise BadInput("sandboxes need Linux or macOS; run the checks in the notebook (Kernel > Restart & Run All)")
     from autograder.box.confinement.levels import Level
     from autograder.box.confinement.selftest import choose_level
-    from autograder.box.fork_server.client import ForkServer  # not available on Windows, and not needed to look
+    from autograder.box.fork_server.client import ForkServer  # not available on Windows, and only needed to run
     from autograder.grading.digests.reach import held_by_lesson
     from autograder.grading.notebook_runner import grade_notebook
     from autograder.limits import Limits
@@ -413,7 +415,7 @@ def _verdicts(repaired: Repaired, release: Release, catalogue: Catalogue) -> dic
 
 
 def print_preflight(found: Preflight, console: Console) -> None:
-    """A line for each exercise, then what would be repaired, what else to look at, and what it comes to."""
+    """Print a line for each exercise, then what would be repaired, what else to look at, and a conclusion."""
     console.print(Text.assemble((shown(found.file), "bold"), f", lesson {found.lesson}\n"))
     table = Table.grid(padding=(0, 2))
     for no_wrap in (True, True, False):

@@ -1,4 +1,4 @@
-"""A progress bar whose time left is true."""
+"""Makes a progress bar with a reliable estimate of the time left."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from rich.progress import (
 
 
 def progress_bar(console: Console) -> Progress:
-    """A progress bar that is drawn on demand: a thread of its own would not survive the workers' fork.
+    """Return a progress bar that is drawn on demand: a thread for it would not survive the workers' fork.
 
-    Submissions take between a tenth of a second and a minute each, in no order: the pace of the last few seconds says
-    little about the rest, so that all of them count that are known.
+    Submissions take between a tenth of a second and a minute each, in random order. The pace of the last few seconds
+    says little about the rest, so the estimate uses all of them.
     """
     return Progress(
         TextColumn("{task.description}"),

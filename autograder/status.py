@@ -1,4 +1,6 @@
-"""`katze status`: how far each lesson has come in its semester, and the command that comes next. Nothing is changed."""
+"""Reports for `katze status` how far each lesson is in its semester, and the next command, without changing
+anything.
+"""
 
 from __future__ import annotations
 
@@ -31,31 +33,31 @@ from autograder.words import count, some
 
 @dataclass(frozen=True)
 class LessonStatus:
-    """How far a lesson has come.
+    """The progress of a lesson in its semester.
 
     Attributes:
         lesson: its name.
-        released: whether there is a notebook for students.
-        due: when it has to be handed in; None where the course says nothing.
-        collected: how many submissions lie there.
-        graded: how many of them have a grade that counts, for what lies there now.
-        to_grade: the students whose submission is new, or is another than was graded.
-        no_score: those who were graded and have no score: a person has to look.
-        ungraded: those who have one, and an exercise that could not be graded.
-        by_hand: those with a written answer that nobody has read yet.
-        changed_since_read: those with an answer that has changed since a person gave points for it.
-        stale: those whose penalty or page is not up to date: deadlines or points by hand have changed, or the page is
-            missing or another program's.
-        marked_late: those that the platform calls late, and nobody knows by how much.
-        withdrawn: those who were graded, and whose submission is no longer there.
-        frozen: since when nothing grades it any more; empty where it may be graded.
-        returned: how many pages were given back.
-        changed_since: the students whose page is another than was given back.
-        back_to: the platform that its submissions came from, and its pages go back to; empty where nobody collected.
-        refused: folders that are no student's id, each with a sentence that says what to do.
-        not_looked_at: what lies where no lesson looks for it.
-        moved: exercises that grades are for and the lesson no longer has, each with the one that took its place, or "".
-        is_plain: whether it has no exercises, but test cells of plain nbgrader's.
+        released: whether the students' notebook exists.
+        due: the due date; None if the course sets none.
+        collected: number of submissions in the folder.
+        graded: how many of them have a grade that counts and is up to date.
+        to_grade: the students whose submission is new or has changed since it was graded.
+        no_score: students who were graded but have no score, so that a person has to look.
+        ungraded: students who have a score, but also an exercise that could not be graded.
+        by_hand: students with a written answer that nobody has read yet.
+        changed_since_read: students with an answer that has changed since a person gave points for it.
+        stale: students whose penalty or page is not up to date: deadlines or points by hand have changed, or the page
+            is missing or was written by another program.
+        marked_late: students whom the platform calls late, without saying by how much.
+        withdrawn: students who were graded, but whose submission is no longer there.
+        frozen: when it was frozen, so that nothing grades it any more; empty if it is not.
+        returned: number of returned pages.
+        changed_since: students whose page has changed since it was returned.
+        back_to: the one platform that the submissions came from, if it takes feedback pages; else empty.
+        refused: for each folder whose name is not a student id, a sentence that says what to do.
+        not_looked_at: files in places where no lesson looks for them.
+        moved: exercises with grades that the lesson no longer has, each with its successor, or "".
+        is_plain: whether it has nbgrader's own test cells instead of exercises.
     """
 
     lesson: str
@@ -87,7 +89,7 @@ class LessonStatus:
 
     @property
     def stage(self) -> str:
-        """The last step that has been begun."""
+        """The last step that has begun."""
         if not self.released:
             return "not released"
         if self.frozen:
@@ -100,7 +102,7 @@ class LessonStatus:
 
     @property
     def next(self) -> str:
-        """The command that comes next; empty where nothing is left to do."""
+        """The next command; empty if nothing is left to do."""
         if not self.released:
             return f"katze release {quote(self.lesson)}"
         if not self.collected:
@@ -119,17 +121,17 @@ class LessonStatus:
         return f"katze log {quote(self.no_score[0])} {quote(self.lesson)}" if self.no_score else ""
 
     def record(self) -> dict[str, Any]:
-        """As JSON data."""
+        """Return the status as JSON data."""
         due = self.due.isoformat() if self.due else None
         return {**dataclasses.asdict(self), "due": due, "stage": self.stage, "next": self.next}
 
 
 def status_of(course: Course, lessons: Sequence[str] = ()) -> list[LessonStatus]:
-    """How far each lesson has come, in order.
+    """Return the status of each lesson, in order.
 
     Args:
         course: the course.
-        lessons: which; by default all that are released, and all that have solutions and are not.
+        lessons: the lessons; by default all that are released or have solutions.
 
     Raises:
         BadInput: there is no such lesson; the gradebook cannot be read.
@@ -138,13 +140,13 @@ def status_of(course: Course, lessons: Sequence[str] = ()) -> list[LessonStatus]
     known = sorted(written | set(course.lessons()))
     for lesson in lessons:
         if lesson not in known:
-            course.release_notebook(lesson)  # a misspelled lesson is answered with those that there are
+            course.release_notebook(lesson)  # a misspelled lesson raises an error that lists the known ones
     graded = _graded(course)
     return [_of_lesson(course, lesson, *graded.get(lesson, ({}, ""))) for lesson in lessons or known]
 
 
 def _graded(course: Course) -> dict[str, tuple[dict[str, Record], str]]:
-    """By lesson what the gradebook has: by student what counts, complete; and since when it is frozen."""
+    """Return what the gradebook has for each lesson: the records that count, by student, and when it was frozen."""
     if open_gradebook(course.gradebook).is_new():
         return {}
     with read_only(course.gradebook) as session:
@@ -212,7 +214,7 @@ def _of_lesson(course: Course, lesson: str, records: Mapping[str, Record], froze
 
 
 def _moved(course: Course, lesson: str, records: Iterable[Record]) -> dict[str, str]:
-    """The exercises that grades are for and the lesson no longer has."""
+    """Return the exercises with grades that the lesson no longer has."""
     graded = dict.fromkeys(one.exercise for record in records for one in record.exercises)
     if lesson not in course.exercises.modules or not graded:
         return {}
@@ -224,7 +226,7 @@ _TAKE_FEEDBACK = {one.name for one in PLATFORMS if one.feedback}
 
 
 def print_status(found: Sequence[LessonStatus], console: Console) -> None:
-    """A row for each lesson, and below the table what somebody has to see to."""
+    """Print a row for each lesson, and below the table what needs attention."""
     table = Table(box=None, header_style="bold", pad_edge=False)
     for heading in ("lesson", "stage", "due", "collected", "graded", "to grade", "need you", "returned", "next"):
         table.add_column(heading, justify="right" if heading in _NUMBERS else "left", overflow="fold")
