@@ -37,7 +37,7 @@ class Server:
 
 
 Address = Path | Server
-"""Where a gradebook is."""
+"""The place of a gradebook."""
 
 
 def address_from(root: Path, url: str, named: str = "c.CourseDirectory.db_url") -> Address:

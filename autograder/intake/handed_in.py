@@ -345,7 +345,7 @@ class _Search:
         raise Unreadable(f"There are several {what} ({listed}), and none of them is {self.wanted}: submit one.")
 
     def _fullest(self, written: Sequence[_Answered]) -> _Candidate:
-        """Return the notebook whose answers include all others', or the last of several.
+        """Return the notebook that answers everything the others do; the last one, if several do.
 
         Raises:
             Unreadable: there is none, or they differ.

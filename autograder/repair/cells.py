@@ -115,8 +115,8 @@ class Repaired:
 
         Args:
             outputs: the outputs of cells that ran, by index in `cells`; sanitized here. A cell that did not run keeps
-                its submitted outputs, sanitized; a check cell keeps none. If all outputs together are too large for one
-                page, later cells lose theirs.
+                its submitted outputs, sanitized; a check cell keeps none. If all outputs together are too large for a
+                page, those of later cells are left out.
             checks: the outputs of each exercise's check cell, used as they are, because the grader wrote them.
             notices: what to say below a cell's outputs, by index in `cells`, such as why it was stopped.
         """

@@ -91,7 +91,7 @@ class _Repair:
             self.events["extra_check"].append(_name(slot))
 
     def _place_locked(self, number: int, cell: SubmittedCell, slot: Slot) -> None:
-        """Place the release's own cell where the submission has it, with the student's code in it before."""
+        """Place the release's own cell where the submission has it, after any code of the student's in it."""
         changed = cell.kind != slot.kind or self.matching.is_filled(number, slot)
         if changed:
             self.events["edited"].append(_name(slot))

@@ -18,7 +18,7 @@ OF_LEARNERS = ("learners", "install")
 
 _LINK = re.compile(r"(?<=\]\()(?![a-z]+:)([^)\s]+)(?=\))")
 _FILE_NAME = re.compile(r"\[`?(?:docs/)?[\w-]+\.md`?\]\((?=(?:docs/)?[\w-]+\.md[)#])")
-"""A link to a document whose text is the file name; on the site it gets the document's title."""
+"""A link whose text is a document's file name; on the site, the document's title replaces it."""
 
 _LESSON_ROW = re.compile(r"^\| \[[^\]]+\]\(notebooks/(\w+)/\w+\.ipynb\) \| ([^|]*?) \|.*\n", re.M)
 

@@ -49,7 +49,7 @@ class Delivery:
         name: the student's full name; empty if unknown.
         email: the student's address; empty if unknown.
         handed_in: when it was handed in, in ISO 8601 and UTC; empty if unknown.
-        late: whether the platform calls it late; None where it does not say.
+        late: whether the platform calls it late; None if it does not say.
         attempt: the platform's number of the attempt, from 1; 0 if it has none.
         digest: SHA-256 of the graded notebook, in hexadecimal; empty if there is none.
         rank: the platform's own counter or time, higher for a later submission; 0 if there is none.
