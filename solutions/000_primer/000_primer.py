@@ -32,8 +32,8 @@
 
 # %% [markdown]
 # **How checks work.** Below each task is a cell for your answer and a cell that checks it. Run the check as often as
-# you like. It tells you what it called, what came back and what it expected, and names your mistake if it recognizes
-# it.
+# you like. It tells you what it called, what came back and what it expected. If it recognizes your mistake, it tells
+# you what you did.
 #
 # Stuck? Each call to `hint("primer.last_words")` opens another hint. `case("primer.last_words")` returns the inputs on
 # which your answer fails. Once you have tried, `solution("primer.last_words")` shows the course's answer and explains
@@ -346,8 +346,8 @@ for word, rise in zip(my_gradient, weights.grad.tolist(), strict=True):
     show.prediction(f"the gradient for {word}", my_gradient[word], rise)
 
 # %% [markdown]
-# Both numbers are -6: a larger weight for either word would lower the loss. They are equal because each word occurs
-# once.
+# Both numbers are -6: a larger weight for either word would lower the loss. The two numbers are equal because each word
+# occurs once.
 #
 # **A trap.** `backward()` *adds* to `.grad`: after two calls, `.grad` holds the sum of two gradients. So every training
 # loop sets the old gradients to zero before it computes new ones.
@@ -535,9 +535,9 @@ for kind in (Pair, Listed):
 #
 # Often a model has to choose between **classes**, such as applause or no applause, instead of predicting a number. Such
 # a model returns one number for each class, called a **logit**, and answers with the class whose logit is largest. To
-# train it, `F.cross_entropy` takes the logits, `[examples, classes]`, and each example's correct class, an integer
-# tensor `[examples]`. This loss includes a softmax (see lesson 01), which turns the logits into probabilities, so never
-# apply one yourself. The loss is small when the correct class has a high probability.
+# train such a model, `F.cross_entropy` takes the logits, `[examples, classes]`, and each example's correct class, an
+# integer tensor `[examples]`. This loss includes a softmax (see lesson 01), which turns the logits into probabilities,
+# so never apply one yourself. The loss is small when the correct class has a high probability.
 
 # %%
 logits = torch.tensor([[2.0, 0.0]])  # one example, two classes: the model says 0
@@ -549,7 +549,7 @@ print("if 1 is right:", F.cross_entropy(logits, torch.tensor([1])))
 # `primer.critic` · 2 points · about 6 minutes
 #
 # Write `forward`: the bags go through `hidden`, then through a ReLU, then through `output`. Keep the names in the
-# constructor, because the check loads weights into these layers. It also compares the gradients of all weights.
+# constructor, because the check loads weights into these layers. The check also compares the gradients of all weights.
 #
 # Shapes: `bags` is `[sentences, vocab_size]`, and the result is `[sentences, classes]`.
 
@@ -594,8 +594,8 @@ check("primer.critic", hidden=True)
 # ## 7. A split keeps you honest
 #
 # A model can learn its examples by heart. Then it gets all of them right, yet knows nothing else. So keep some examples
-# out of training, and judge the model by how well it does on those. This is a **split** into a **training set** and a
-# **test set**.
+# out of training, and judge the model by how well it does on those examples. This is a **split** into a **training
+# set** and a **test set**.
 #
 # Shuffle before you cut. Data is often sorted, so the two sets would otherwise contain different kinds of examples.
 # Shuffle the **labels**, the correct answers, *with* the examples.
@@ -788,11 +788,11 @@ def two_hundred_evenings():
 
 
 # %% [markdown]
-# In the end, the model is right about every training evening, even the strange ones. It uses its weight for each cat's
-# name to remember how that one evening went. None of those names occur in the test set. Meanwhile, the other weights
-# keep growing until the model is more confident about the test evenings than it should be. So the test loss is lowest
-# at the dot and then rises. That is **overfitting**. Without the split, you would have seen only the blue line and been
-# proud of it.
+# In the end, the model is right about every training evening, even the strange ones. The model uses its weight for each
+# cat's name to remember how that one evening went. None of those names occur in the test set. Meanwhile, the other
+# weights keep growing until the model is more confident about the test evenings than it should be. So the test loss is
+# lowest at the dot and then rises. That is **overfitting**. Without the split, you would have seen only the blue line
+# and been proud of it.
 #
 # No model can get the whole test set right. Even if you knew the rule, you would be wrong whenever the audience was in
 # a strange mood, about one time in six.

@@ -38,8 +38,8 @@
 
 # %% [markdown]
 # **How checks work.** Below each task is a cell for your answer and a cell that checks it. Run the check as often as
-# you like. It tells you what it called, what came back and what it expected, and names your mistake if it recognizes
-# it. A cell that plots with one of your functions waits until you have written that function.
+# you like. It tells you what it called, what came back and what it expected. If it recognizes your mistake, it tells
+# you what you did. A cell that plots with one of your functions waits until you have written that function.
 #
 # **Help.** Call these functions in a new cell, with the id shown below the task's heading:
 #
@@ -1075,9 +1075,9 @@ def three_tasks():
 #   the same logits, so the bag gets one of each pair right and one wrong, whatever it has learned. You could have known
 #   this before the first training step.
 # - On **real reviews**, the bag is far above the majority baseline but far from perfect, and it does better on its
-#   training set. That gap is **overfitting**: some of what it learned is true only of the training sentences.
+#   training set. That gap is **overfitting**: some of what the bag learned is true only of the training sentences.
 #
-# Now read the bag's mistakes. Here are the six that it was most confident about.
+# Now read the bag's mistakes. Here are the six mistakes that it was most confident about.
 
 
 # %% tags=["demo"]

@@ -344,11 +344,12 @@ show.bars(
 )
 
 # %% [markdown] tags=["slides"]
-# The recipe and the example come from S1. Its slide gives *Le* the weights $(0.3, 0.15, 0.07, \dots, 0.07)$, which sum
-# to 0.80; ours give the missing 0.20 to *The*, where *Le* should be looking. Two more slips: the sum there runs up to
-# $N+1$ over the $N+1$ vectors $h_0, \dots, h_N$, whose last index is $N$. And a later slide uses *French* words as the
-# values of this translation. Attention averages vectors of the words that it looks **at**, so keys and values both come
-# from the English source. (Both sentences happen to have seven tokens, so the shapes don't give the mistake away.)
+# The recipe and the example come from S1. The slide there gives *Le* the weights $(0.3, 0.15, 0.07, \dots, 0.07)$,
+# which sum to 0.80; ours give the missing 0.20 to *The*, where *Le* should be looking. Two more slips: the sum there
+# runs up to $N+1$ over the $N+1$ vectors $h_0, \dots, h_N$, whose last index is $N$. And a later slide uses *French*
+# words as the values of this translation. Attention averages vectors of the words that it looks **at**, so keys and
+# values both come from the English source. (Both sentences happen to have seven tokens, so the shapes don't give the
+# mistake away.)
 
 # %% tags=["slides", "demo"]
 slide_alpha = torch.tensor([0.30, 0.15, 0.07, 0.07, 0.07, 0.07, 0.07])
@@ -402,7 +403,7 @@ for whose, values in (("the slide", french), ("right", source)):
 # come in lesson 04. So keep keys and values apart in your code, even though they are equal here.
 
 # %% [markdown] tags=["slides"]
-# This is S2's worked example. One of its slides remarks that in transformers keys and values are always the same.
+# This is S2's worked example. One of the slides in S2 remarks that in transformers keys and values are always the same.
 
 # %%
 queries, keys = ["die", "Katze"], ["the", "cat", "danced"]
@@ -559,7 +560,7 @@ print("inf / inf =", (torch.tensor(89.0).exp() / torch.tensor(89.0).exp()).item(
 # Write the softmax over the keys, without `torch.softmax` and its relatives. For the third point, it must work for
 # scores so large that a plain `exp` overflows, and for rows whose scores are far apart.
 #
-# Shapes: `scaled` is `[..., queries, keys]`. The result has the same shape, and every row of it sums to 1.
+# Shapes: `scaled` is `[..., queries, keys]`. The result has the same shape, and each of its rows sums to 1.
 
 # %% [markdown] tags=["fine-print"]
 # `log_softmax`, `nn.Softmax` and the like are not allowed; `torch.logsumexp` is. All scores are finite.
@@ -1116,10 +1117,10 @@ def beside_autograd():
 #
 # ### 4.5 Does it matter in training?
 #
-# One head of width 64 must look things up. It sees eight pairs, each a symbol and a number, and then one of the symbols
-# again: which number went with it? Only attention can tell. We try three divisors, with three random starts each and
-# the same batches for all. In the left plot, the components of queries and keys start with variance 1, as in the
-# theory; in the right plot, the default initialization of `nn.Linear` makes them smaller.
+# One head of width 64 must look things up. The head sees eight pairs, each a symbol and a number, and then one of the
+# symbols again: which number went with it? Only attention can tell. We try three divisors, with three random starts
+# each and the same batches for all. In the left plot, the components of queries and keys start with variance 1, as in
+# the theory; in the right plot, the default initialization of `nn.Linear` makes them smaller.
 #
 # **Predict** which divisor learns first, which one learns last, and whether the last one learns at all.
 

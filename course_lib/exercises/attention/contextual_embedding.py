@@ -106,7 +106,7 @@ EXERCISE = Exercise(
             ),
             divided_by_their_sum=(
                 "Your answer divides the dot products by their sum, but some dot products can be negative. Apply exp "
-                "to each dot product first: that makes it a softmax.",
+                "to each dot product first, as a softmax does.",
                 (_WEIGHTS, "scores / scores.sum()"),
             ),
             divided_by_number_of_words=(

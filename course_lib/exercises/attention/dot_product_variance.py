@@ -74,7 +74,7 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Multiply `q` and `k` elementwise, which gives `[samples, d_head]`.\n"
-            "Sum over the components: one dot product for each sample, `[samples]`.\n"
+            "Sum over the components to get one dot product for each sample, `[samples]`.\n"
             "Take the variance of these numbers. In torch, the variance is unbiased by default.",
             answers=("biased", "standard_deviation", "mean_of_products"),
         ),
@@ -88,12 +88,13 @@ EXERCISE = Exercise(
                 (" - 1)", ")"),
             ),
             standard_deviation=(
-                "Your answer is the standard deviation. Return the variance, its square.",
+                "Your answer is the standard deviation. Return the variance, which is the square of the standard "
+                "deviation.",
                 ("return variance", "return variance.sqrt()"),
             ),
             products_not_summed=(
-                "Your answer takes the variance of the products of single components. Sum the products over d_head "
-                "first, to get one dot product per sample.",
+                "Your answer takes the variance of the products of individual components. Sum the products over "
+                "d_head first, to get one dot product per sample.",
                 (_DOTS, "q * k"),
             ),
             every_pair=(
@@ -106,8 +107,8 @@ EXERCISE = Exercise(
                 (_DOTS, "(q * k).sum(dim=0)"),
             ),
             already_scaled=(
-                "Your answer divides the dot products by √d_head. Measure them unscaled: you want to see how fast "
-                "they grow.",
+                "Your answer divides the dot products by √d_head. Measure the unscaled dot products: you want to see "
+                "how fast they grow.",
                 (_DOTS, "(q * k).sum(dim=-1) / q.shape[-1] ** 0.5"),
             ),
             mean_of_products=(

@@ -133,7 +133,7 @@ EXERCISE = Exercise(
                 ("q @ k.mT / root", "q @ k.mT"),
             ),
             divided_by_d_head=(
-                "Your answer divides by d_head. Divide by its square root, √d_head, forward and backward.",
+                "Your answer divides by d_head. Divide by the square root, √d_head, forward and backward.",
                 ("math.sqrt(q.shape[-1])", "q.shape[-1]"),
             ),
             weights_alone=(

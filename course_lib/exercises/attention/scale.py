@@ -54,13 +54,13 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "A dot product is a sum of `d_head` products, some positive and some negative. So its typical size grows "
-            "like the square root of `d_head`. Divide by that square root.",
+            "A dot product is a sum of `d_head` products, some positive and some negative. So the typical size of a "
+            "dot product grows like the square root of `d_head`. Divide by that square root.",
         ),
         Hint(
             "outline",
             "Use `math.sqrt` for the square root: `d_head` is an ordinary number.\n"
-            "Divide the whole tensor by the square root; that divides every score.\n"
+            "Divide the whole tensor by the square root, which divides every score at once.\n"
             "If you write a power instead, watch the order of operations: `x ** 1/2` is half of x.",
         ),
     ),

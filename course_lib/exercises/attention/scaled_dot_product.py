@@ -163,8 +163,8 @@ EXERCISE = Exercise(
         *_slips(
             paired=False,
             root_of_d_value=(
-                "Your answer divides the scores by the square root of the values' dimension. Scores are dot products "
-                "of queries and keys: divide by the square root of their dimension, q.shape[-1].",
+                "Your answer divides the scores by the square root of the dimension of the values. Scores are dot "
+                "products of queries and keys: divide by the square root of their dimension, q.shape[-1].",
                 ("q.shape[-1]", "v.shape[-1]"),
             ),
             scaled_after_softmax=(

@@ -60,8 +60,8 @@ def wrong_transposes(right: Callable[..., Tensor]) -> tuple[Misconception, ...]:
             ("k.mT", "k.permute(*reversed(range(k.ndim)))"),
         ),
         reshaped_not_transposed=(
-            "Your answer reshapes k to [..., d_head, keys], which mixes numbers from different keys. Transpose its "
-            "last two dimensions: k.transpose(-2, -1).",
+            "Your answer reshapes k to [..., d_head, keys], which mixes numbers from different keys. Transpose the "
+            "last two dimensions of k: k.transpose(-2, -1).",
             ("k.mT", "k.reshape(k.mT.shape)"),
         ),
     )

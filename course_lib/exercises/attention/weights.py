@@ -143,7 +143,8 @@ EXERCISE = Exercise(
             ),
             too_little_subtracted=(
                 "Your answer subtracts less than each row's largest score (its mean or minimum, for example), so a "
-                "score far above that still overflows. Subtract the largest score: then no exp is larger than 1.",
+                "score far above that number still overflows. Subtract the largest score: then no exp is larger than "
+                "1.",
                 (_LARGEST, "scaled.mean(dim=-1, keepdim=True)"),
             ),
             maximum_without_keepdim=(

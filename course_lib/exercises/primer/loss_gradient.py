@@ -93,16 +93,16 @@ EXERCISE = Exercise(
             (_GRADIENT, "slopes @ x"),
         ),
         factor_2_missing=(
-            "Your answer is half the gradient. Multiply it by 2: the derivative of u² is 2u.",
+            "Your answer is half the gradient. Multiply your answer by 2: the derivative of u² is 2u.",
             ("2 * error", "error"),
         ),
         downhill=(
             "Your answer has the opposite sign, so it points downhill. Return the gradient, which points uphill; "
-            "gradient descent subtracts it later.",
+            "gradient descent subtracts the gradient later.",
             ("prediction - y", "y - prediction"),
         ),
         loss_itself=(
-            "Your answer is the loss. Return its gradient, which backward() puts into w.grad.",
+            "Your answer is the loss. Return the gradient of the loss, which backward() puts into w.grad.",
             ("return gradient", "return error.square().mean()"),
         ),
         of_the_predictions=(

@@ -86,8 +86,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "`order` is a shuffled list of indices. Index both `x` and the labels with it, so that each example keeps "
-            "its label. Then cut both at the same position.",
+            "`order` is a shuffled list of indices. Index both `x` and the labels with `order`, so that each example "
+            "keeps its label. Then cut `x` and the labels at the same position.",
         ),
         Hint(
             "shapes",
@@ -100,8 +100,8 @@ EXERCISE = Exercise(
         *slips(
             _shuffled,
             not_shuffled=(
-                "Your answer leaves the examples in their original order. Index them with `order`: if the data is "
-                "sorted, the two sets contain different classes.",
+                "Your answer leaves the examples in their original order. Index the examples and the labels with "
+                "`order`: if the data is sorted, the two sets contain different classes.",
                 (_ORDERED, "x, labels"),
             ),
             labels_not_shuffled=(

@@ -118,7 +118,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "outline",
-            "Make parameters from copies of weight and bias, and one Adam optimizer for both, with `lr=rate`.\n"
+            "Make parameters from copies of weight and bias, and make one Adam optimizer for both, with `lr=rate`.\n"
             "At each step, compute the logits of all examples and their cross-entropy with the labels.\n"
             "Set the gradients to zero, call `backward()`, and take a step.\n"
             "Keep the detached loss from before the step.\n"
@@ -147,8 +147,8 @@ EXERCISE = Exercise(
                 ("model(x)", "model(x).softmax(dim=-1)"),
             ),
             loss_after_the_step=(
-                "Your answer records each loss after its step. Keep the loss from before the step, the one that you "
-                "call backward() on.",
+                "Your answer records each loss after its step. Keep the loss that you call backward() on, from before "
+                "the step.",
                 ("loss.detach()", "F.cross_entropy(model(x), labels).detach()"),
             ),
         ),

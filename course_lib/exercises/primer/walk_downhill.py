@@ -117,7 +117,7 @@ EXERCISE = Exercise(
             (_STEP, "w - rate * slope / slope.norm()"),
         ),
         list=(
-            "Your answer is a list of tensors. Turn it into one tensor with torch.stack.",
+            "Your answer is a list of tensors. Turn the list into one tensor with torch.stack.",
             ("torch.stack(path)", "path"),
         ),
         steps_and_not_positions=(

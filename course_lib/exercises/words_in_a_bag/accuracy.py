@@ -69,8 +69,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Comparing two tensors with `==` gives booleans. Convert them to floats, which are zeros and ones: their "
-            "mean is the share of matches.",
+            "Comparing two tensors with `==` gives booleans. Convert the booleans to floats, which are zeros and "
+            "ones: their mean is the share of matches.",
         ),
     ),
     misconceptions=slips(
@@ -96,7 +96,10 @@ EXERCISE = Exercise(
             (".float().mean()", ".all().float()"),
         ),
         not_averaged=("Your answer still has one entry per example. Take the mean over the examples.", (".mean()", "")),
-        error_rate=("Your answer is the share of wrong predictions. Return the share of correct ones.", ("==", "!=")),
+        error_rate=(
+            "Your answer is the share of wrong predictions. Return the share of correct predictions.",
+            ("==", "!="),
+        ),
         values_compared=(
             "Your answer compares the largest logit with the label. Compare the index of the largest logit instead: "
             "use argmax, or the indices that max returns.",

@@ -102,7 +102,7 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Divide each row of the table by its length.\n"
-            "Look up the rows of the three words, and compute the target: b's row minus a's plus c's.\n"
+            "Look up the rows of the three words, and compute the target: b's row minus a's row plus c's row.\n"
             "Take the target's dot product with every row.\n"
             "Set the cosines of the three given words to minus infinity, so that they can't win.\n"
             "Take the `count` largest cosines, with topk or a sort, and return their words.",

@@ -74,16 +74,16 @@ EXERCISE = Exercise(
             "outline",
             "Compute the length of every row of the table, `[vocab_size]`.\n"
             "Compute the dot product of every row with row i, `[vocab_size]`.\n"
-            "Divide each dot product by two lengths: the length of that row and the length of row i. Put the product "
-            "of the two lengths in parentheses.",
+            "Divide the dot product for each row by two lengths: the length of that row and the length of row i. Put "
+            "the product of the two lengths in parentheses.",
             answers=("multiplied_by_own_length", "lengths_as_a_column", "own_length_twice"),
         ),
     ),
     misconceptions=slips(
         bags.cosine_similarities,
         dot_product=(
-            "Your answer is the dot product alone, so longer vectors score higher. Divide it by both lengths, |a| and "
-            "|b|.",
+            "Your answer is the dot product alone, so longer vectors score higher. Divide the dot product by both "
+            "lengths, |a| and |b|.",
             (" / (lengths * lengths[i])", ""),
         ),
         own_length_only=(
@@ -133,7 +133,7 @@ EXERCISE = Exercise(
             ("return ", "return 1 - "),
         ),
         angle=(
-            "Your answer is the angle between the vectors. Return its cosine: leave out the acos.",
+            "Your answer is the angle between the vectors. Return the cosine of that angle: leave out the acos.",
             ("return ", "return torch.acos(("),
             ("lengths[i])", "lengths[i])).clamp(-1, 1))"),
         ),

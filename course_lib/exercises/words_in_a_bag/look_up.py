@@ -83,7 +83,7 @@ EXERCISE = Exercise(
         ),
         each_word_once=(
             "Your answer has each word only once, sorted by id. Return one row for every word, in the order of the "
-            "sentence, repeats included.",
+            "sentence, including repeated words.",
             ("    rows", "    ids = ids.unique()\n    rows"),
         ),
         averaged=(

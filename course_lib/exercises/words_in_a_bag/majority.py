@@ -150,14 +150,17 @@ EXERCISE = Exercise(
             (".float().mean()", ""),
         ),
         number_of_right_ones=(
-            "Your answer is the number of correct predictions. Divide it by the number of test labels.",
+            "Your answer is the number of correct predictions. Divide that number by the number of test labels.",
             (".mean()", ".sum()"),
         ),
         divided_by_training=(
             "Your answer divides by the number of training labels. Divide by the number of test labels.",
             (".float().mean()", ".sum() / len(training_labels)"),
         ),
-        error_rate=("Your answer is the share of wrong predictions. Return the share of correct ones.", ("==", "!=")),
+        error_rate=(
+            "Your answer is the share of wrong predictions. Return the share of correct predictions.",
+            ("==", "!="),
+        ),
         python_number=(
             "Your answer is a Python float. Return a tensor of shape [], without .item() or float(...).",
             (".mean()", ".mean().item()"),
