@@ -1,4 +1,4 @@
-"""Judging an answer: cases in, observations out, a verdict with the name of the mistake.
+"""Judging an answer: from cases to observations, and to a verdict that names the mistake.
 
 Read `exercise.py` (what makes up a task), `observation.py` (one call, as plain data; numpy's arrays: `arrays.py`),
 `compare.py` (the first difference), `answer_key.py` (what is expected), `diagnosis.py` (the name of the mistake),

@@ -1,6 +1,6 @@
-"""Answer keys: an exercise's cases, with what the reference and the known mistakes do on them.
+"""Answer keys: an exercise's cases, with the results of the reference and of known mistakes on them.
 
-These are called when they are first asked for; of a recorded exercise (`recorded/`) they are read from its files.
+Results are computed when first needed; those of a recorded exercise (`recorded/`) are read from its files.
 """
 
 from __future__ import annotations
@@ -18,21 +18,20 @@ from course_lib.judging.recorded.reading import RecordedCases, RecordedExercise
 from course_lib.judging.steps import steps_of
 
 PROBE_SEEDS = (1706, 3762, 2017)
-"""Seeds of the cases that confirm a suspected mistake. They are public, and the same for everybody: the name
-of a mistake must not depend on which hidden inputs a student happens to get."""
+"""Seeds of the cases that confirm a suspected mistake. They are public, and the same for everybody: the name of a
+mistake must not depend on a student's hidden inputs."""
 
 PUBLIC_SEED = 20170612
-"""Seed of the hidden cases outside the grader (the day "Attention Is All You Need" appeared).
-
-The grader derives its own from the course's secret."""
+"""Seed of the hidden cases outside the grader (the day "Attention Is All You Need" appeared). The grader derives its
+own seed from the course's secret."""
 
 
 class CalledCases:
-    """Keyed cases whose results are computed when they are first asked for.
+    """Keyed cases whose results are computed when first needed.
 
     Args:
         exercise: the exercise.
-        make: draws some of its cases.
+        make: draws some of the exercise's cases.
     """
 
     def __init__(self, exercise: Exercise, make: Callable[[], list[Case]]) -> None:
@@ -60,16 +59,16 @@ class CalledCases:
         return observations
 
     def mistaken(self, misconception: Misconception, number: int) -> Observation:
-        """Observe a misconception on the case of this number; most differ from an answer on the first one."""
+        """Observe a misconception on one case; most misconceptions differ from an answer on the first case."""
         which = misconception.id, number
         if which not in self._mistaken:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # a known mistake may well be one that torch warns of
+                warnings.simplefilter("ignore")  # torch may warn of a known mistake
                 self._mistaken[which] = observe(misconception.answer, self.cases[number])
         return self._mistaken[which]
 
     def steps(self, number: int) -> Mapping[str, Value]:
-        """Return the reference's steps on the case of this number; none of a secret case."""
+        """Return the reference's steps on one case; none for a secret case."""
         if number not in self._steps:
             case = self.cases[number]
             self._steps[number] = {} if case.secret or case.refused else steps_of(self.exercise, case)
@@ -77,24 +76,24 @@ class CalledCases:
 
 
 KeyedCases = CalledCases | RecordedCases
-"""Cases, with what the reference and the known mistakes do on each."""
+"""Cases, with the results of the reference and of known mistakes on each."""
 
 
 class AnswerKey:
-    """The cases of an exercise with what the reference returns on each, computed once for a whole class.
+    """The cases of an exercise with the reference's results, computed once for a whole class.
 
-    The first visible case is called again after the others, and so is the first hidden one: an answer may be right
-    the first time only.
+    The first visible case is called again after the others, and so is the first hidden one, since an answer may be
+    right only the first time.
 
     Attributes:
         shown: the cases that a student sees.
-        kept: the hidden ones, whose inputs stay with the grader.
-        probes: those that confirm a suspected mistake, see `PROBE_SEEDS`. Nobody reads their names.
+        kept: the hidden cases, whose inputs stay with the grader.
+        probes: the cases that confirm a suspected mistake, see `PROBE_SEEDS`. Their names are never shown.
 
     Args:
         exercise: the exercise.
-        hidden_seed: seed of the hidden cases; None leaves them out, as students' own checks do.
-        tolerance: how near an answer must be, instead of the dtype's own tolerance. Known mistakes are told apart
+        hidden_seed: seed of the hidden cases; None to leave them out, as in students' own checks.
+        tolerance: how close an answer must be, instead of the dtype's own tolerance. Known mistakes are told apart
             without it.
     """
 
@@ -113,7 +112,7 @@ class AnswerKey:
             )
 
     def with_hidden(self, seed: int) -> AnswerKey:
-        """A key that shares everything with this one but the hidden cases, which are those of a seed."""
+        """Return a key that shares everything with this one except the hidden cases, which are those of a seed."""
         key = copy.copy(self)
         key.kept = _hidden(self.exercise, seed)
         return key
@@ -140,7 +139,7 @@ class AnswerKey:
 
 
 def _check_plain(exercise: Exercise, where: str, values: Sequence[Value]) -> None:
-    """Refuse a value that cannot cross from a sandbox: it could be compared with nothing."""
+    """Refuse a value that cannot leave a sandbox, and so could not be compared with anything."""
     for value in values:
         foreign = value.type_name if isinstance(value, Foreign) else foreign_in(value)
         if foreign:

@@ -1,6 +1,7 @@
-"""Comparing what came back with what was expected, and saying where they first differ.
+"""Compares a result with the expected one, and says where they first differ.
 
-Exact first: type, device, dtype, shape. Then the values, under a tolerance that follows from the dtype.
+Type, device, dtype and shape must match exactly; then values are compared, under a tolerance that follows from the
+dtype.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ RELATIVE_TOLERANCE = {
 }
 """The largest error allowed, as a share of the largest expected magnitude in the same tensor.
 
-Wide enough for another order of summation, for einsum or for float64 intermediates; far below any wrong
-formula. It is relative, so that a small wrong tensor does not pass for being small.
+Wide enough for another order of summation, for einsum or for float64 intermediates; far below any wrong formula. It is
+relative, so that a wrong tensor does not pass just because it is small.
 """
 
 
@@ -38,7 +39,7 @@ Key = int | str | tuple[str, ...]
 
 
 class Kind(StrEnum):
-    """Kinds of difference, in the order in which they are looked for."""
+    """Kinds of difference, in the order in which they are checked."""
 
     TYPE = "type"
     DEVICE = "device"
@@ -57,9 +58,9 @@ class Difference:
     Attributes:
         kind: what differs.
         message: a sentence for the student.
-        expected: what was expected there, as short text.
-        actual: what came back there, as short text.
-        path: where it is inside the value: a position for each list or tuple, a key for each dict.
+        expected: the expected value there, as short text.
+        actual: the actual value there, as short text.
+        path: the place inside the value: a position for each list or tuple, a key for each dict.
     """
 
     kind: Kind
@@ -74,22 +75,22 @@ class Tolerance:
     """A tolerance that a course sets instead of the dtype's.
 
     Attributes:
-        relative: the largest error allowed, as a share as in `RELATIVE_TOLERANCE`; None for what that says.
-        absolute: an error up to this is allowed as well; None allows only the rounding of zero.
+        relative: the largest error allowed, as a share, as in `RELATIVE_TOLERANCE`; None to use that.
+        absolute: an error up to this is also allowed; None to allow only the rounding of zero.
     """
 
     relative: float | None = None
     absolute: float | None = None
 
     def __str__(self) -> str:
-        """In words: "1e-05, or 0.001 of the largest number"."""
+        """Return it in words: "1e-05, or 0.001 of the largest number"."""
         absolute = [] if self.absolute is None else [f"{self.absolute:g}"]
         relative = [] if self.relative is None else [f"{self.relative:g} of the largest number"]
         return ", or ".join([*absolute, *relative])
 
 
 OF_DTYPE = Tolerance()
-"""What follows from the dtype, and nothing else."""
+"""The tolerance that follows from the dtype alone."""
 
 
 @dataclass(frozen=True)
@@ -98,8 +99,8 @@ class Strictness:
 
     Attributes:
         entrywise: compare each entry with its own size, not with the largest of its tensor.
-        double: a plain float comes out of tensors in double precision, and must be as exact as they are.
-        tolerance: instead of the dtype's own.
+        double: a plain float comes from tensors in double precision, and must be as exact as they are.
+        tolerance: used instead of the dtype's own.
     """
 
     entrywise: bool = False
@@ -112,24 +113,24 @@ class Strictness:
         return cls(case.entrywise, floating_dtypes(case) == {torch.float64}, tolerance)
 
     def share(self, dtype: torch.dtype) -> float:
-        """The largest error allowed, as a share of a magnitude."""
+        """Return the largest error allowed, as a share of a magnitude."""
         relative = self.tolerance.relative
         return RELATIVE_TOLERANCE[dtype] if relative is None else relative
 
 
 USUAL = Strictness()
-"""Where no case says otherwise, and for gradients, which are sums in which much cancels."""
+"""The default, and the strictness for gradients, which are sums in which much cancels."""
 
 
-@lru_cache(maxsize=1024)  # asked for in every comparison, with each of the known mistakes
+@lru_cache(maxsize=1024)  # needed in every comparison with every known mistake
 def floating_dtypes(case: Case) -> frozenset[torch.dtype]:
-    """The floating dtypes among all the tensors that a case passes in."""
+    """Return the floating dtypes of all the tensors that a case passes in."""
     passed = (*case.args, *case.kwargs.values(), *case.construct.values(), *case.weights.values())
     return frozenset(tensor.dtype for tensor in tensors_in(passed) if tensor.dtype.is_floating_point)
 
 
 def tolerance(expected: Tensor, strict: Strictness = USUAL) -> float:
-    """The largest absolute error allowed for `expected`, from its dtype and its largest finite magnitude."""
+    """Return the largest absolute error allowed for `expected`, from its dtype and its largest finite magnitude."""
     if not expected.dtype.is_floating_point:
         return 0.0
     magnitudes = expected.detach().abs()
@@ -148,17 +149,17 @@ def difference(
     parameters: Sequence[str] = (),
     tolerance: Tolerance = OF_DTYPE,
 ) -> Difference | None:
-    """The first difference between two calls that both returned; None where they agree.
+    """Return the first difference between two calls that both returned; None if they agree.
 
-    Looks at the value, then at arguments modified in place (which may spoil gradients as well), then at the gradients.
-    Of a call that must be refused it is wrong that it returned.
+    Compares the value, then arguments modified in place (which may spoil gradients as well), then the gradients. If the
+    call should have been refused, returning at all is the difference.
 
     Args:
-        case: what was called.
-        expected: what the reference did.
-        actual: what the answer did.
+        case: the case that was called.
+        expected: the reference's observation.
+        actual: the answer's observation.
         parameters: the names of the answer's parameters, for the message.
-        tolerance: instead of the dtype's own.
+        tolerance: used instead of the dtype's own.
     """
     if case.refused:
         wanted, got = with_article(case.refused), _type_phrase(actual.value)
@@ -176,7 +177,7 @@ def difference(
 
 
 def _way_to_a_copy(argument: Value) -> str:
-    """Explain what to do in place of changing such an argument."""
+    """Explain what to do instead of changing such an argument."""
     if isinstance(argument, Array):
         return "work on a copy (x.copy()). x -= y, x[...] = y, x.sort() and out=x change x itself."
     if isinstance(argument, Tensor):
@@ -189,12 +190,12 @@ def _way_to_a_copy(argument: Value) -> str:
 
 
 def _can_change(value: Value) -> bool:
-    """Return whether something could be changed in a value without putting another one in its place."""
+    """Return whether a value can be changed in place."""
     return isinstance(value, (Tensor, list, dict)) or (isinstance(value, tuple) and any(map(_can_change, value)))
 
 
 def result_difference(case: Case, expected: Observation, actual: Observation) -> Difference | None:
-    """Like `difference`, for the value and the gradients only."""
+    """Return the first `difference` in the value or the gradients."""
     return value_difference_of(case, expected, actual) or gradients_difference(case, expected, actual)
 
 
@@ -205,7 +206,7 @@ def value_difference_of(
     parameters: Sequence[str] = (),
     tolerance: Tolerance = OF_DTYPE,
 ) -> Difference | None:
-    """Like `difference`, for the value only."""
+    """Return the first `difference` in the value."""
     found = value_difference(expected.value, actual.value, "the result", Strictness.of(case, tolerance))
     if found is None:
         return None
@@ -219,7 +220,7 @@ def gradients_difference(
     parameters: Sequence[str] = (),
     tolerance: Tolerance = OF_DTYPE,
 ) -> Difference | None:
-    """Like `difference`, for the gradients only."""
+    """Return the first `difference` in the gradients."""
     gradients = list(zip(gradient_names(case, parameters), expected.gradients, actual.gradients, strict=True))
     strict = Strictness(tolerance=tolerance)
     if cut_off := [name for name, wanted, got in gradients if got is None and wanted is not None]:
@@ -247,9 +248,9 @@ def _dtype_that_came_in(case: Case, expected: Value, found: Difference, paramete
 
 
 def value_difference(expected: Value, actual: Value, where: str, strict: Strictness = USUAL) -> Difference | None:
-    """The first difference between two plain values; `where` names them in the message."""
+    """Return the first difference between two plain values; `where` names them in the message."""
     if type(expected) is float and type(actual) is int:
-        actual = float(max(-_LARGEST, min(actual, _LARGEST)))  # a plain 1 where 1.0 is expected is nobody's mistake
+        actual = float(max(-_LARGEST, min(actual, _LARGEST)))  # a plain 1 instead of 1.0 is no mistake
     if type(expected) is not type(actual):
         return Difference(
             Kind.TYPE,
@@ -279,7 +280,7 @@ def value_difference(expected: Value, actual: Value, where: str, strict: Strictn
             for key in expected
         )
     if isinstance(expected, float):
-        dtype = torch.float64 if strict.double else torch.float32  # it may come out of such a tensor
+        dtype = torch.float64 if strict.double else torch.float32  # it may come from such a tensor
         return _tensor_difference(torch.tensor(expected, dtype=dtype), torch.tensor(actual, dtype=dtype), where, strict)
     if expected != actual:
         wanted, got = short_repr(expected), short_repr(actual)
@@ -288,11 +289,11 @@ def value_difference(expected: Value, actual: Value, where: str, strict: Strictn
 
 
 _LARGEST = 10**300
-"""An int beyond it is not a float."""
+"""The largest float; a larger int has no float."""
 
 
 def _way_to_a_number(expected: Value, actual: Value) -> str:
-    """Explain how a tensor of one entry becomes the plain number asked for; empty if it is something else."""
+    """Explain how to turn a tensor of one entry into the plain number asked for; empty if that is not the problem."""
     if not isinstance(actual, Tensor) or actual.numel() != 1:
         return ""
     asked = "bool" if type(expected) is bool else "number" if type(expected) in (int, float) else ""
@@ -301,7 +302,7 @@ def _way_to_a_number(expected: Value, actual: Value) -> str:
 
 
 def _way_to_a_tensor(expected: Value, actual: Value) -> str:
-    """Explain how a result stays the tensor asked for; empty if it is something else."""
+    """Explain how to keep a result a tensor; empty if that is not the problem."""
     if not isinstance(expected, Tensor):
         return ""
     if expected.numel() == 1 and isinstance(actual, (bool, int, float)):
@@ -316,7 +317,7 @@ def _way_to_a_tensor(expected: Value, actual: Value) -> str:
 
 
 def _way_out(expected: Value, actual: Value) -> str:
-    """Explain what to return in place of something that cannot leave the sandbox; empty if it can."""
+    """Explain what to return instead of something that cannot leave the sandbox; empty if it can."""
     if not isinstance(actual, Foreign):
         return ""
     name = actual.type_name
@@ -333,7 +334,7 @@ def _way_out(expected: Value, actual: Value) -> str:
 
 
 def _way_to_a_plain_tensor(described: str) -> str:
-    """Explain how a tensor that cannot leave the sandbox becomes one that can, by its dtype, layout and device."""
+    """Explain how to turn a tensor that cannot leave the sandbox into one that can, by its dtype, layout and device."""
     _dtype, layout, device = described.removeprefix("torch.Tensor (").rstrip(")").split(", ")
     if device != "cpu":
         return f": it is on the device {device}, and .cpu() brings it back"
@@ -343,7 +344,7 @@ def _way_to_a_plain_tensor(described: str) -> str:
 
 
 def _other_keys(expected: dict[Any, Value], actual: dict[Any, Value], where: str) -> Difference:
-    """Describe two dicts with different keys: the first that are missing, or else that are too many."""
+    """Describe the first missing keys of a dict, or else the first surplus ones."""
     missing = [key for key in expected if key not in actual]
     extra = [key for key in actual if key not in expected]
     first = missing or extra
@@ -359,11 +360,11 @@ def _other_keys(expected: dict[Any, Value], actual: dict[Any, Value], where: str
 
 
 _KEYS_SHOWN = 4
-"""How many keys that are missing or too many are named."""
+"""The number of missing or surplus keys to name."""
 
 
 def _several_values(expected: Value, actual: Value, where: str) -> str:
-    """Describe a result with more in it than was asked for; empty if it has not."""
+    """Describe a result with more in it than was asked for; empty if that is not the problem."""
     if not isinstance(actual, (tuple, list)) or isinstance(expected, (tuple, list, dict)) or not actual:
         return ""
     if isinstance(expected, Tensor) and _only_numbers(actual):
@@ -385,9 +386,9 @@ def _several_values(expected: Value, actual: Value, where: str) -> str:
 
 
 def _tensors_to_put_together(expected: Value, actual: list[Value] | tuple[Value, ...]) -> str:
-    """Describe tensors that only need to become one; empty if there are others, or one of them is right.
+    """Describe tensors that only need to be put together; empty if there is anything else, or one of them is right.
 
-    A tuple may come from `return a, b` as well: it is one of parts only where they have the shape of parts.
+    A tuple may also come from `return a, b`: it counts only if its tensors have the shapes of parts.
     """
     if not isinstance(expected, Tensor) or not all(map(_only_tensors, actual)):
         return ""
@@ -415,21 +416,21 @@ def _same_value(expected: Value, actual: Value) -> bool:
 
 
 def _only_tensors(value: Value) -> bool:
-    """Return whether this is a tensor or a number, or a list that holds tensors and numbers and nothing else."""
+    """Return whether this is a tensor or a number, or a list of only tensors and numbers."""
     if isinstance(value, list):
         return all(map(_only_tensors, value))
     return isinstance(value, (Tensor, bool, int, float))
 
 
 def _only_numbers(value: Value) -> bool:
-    """Return whether a list holds numbers or truth values and nothing else, however deeply."""
+    """Return whether a list holds only numbers or truth values, however deeply nested."""
     if isinstance(value, (list, tuple)):
         return all(map(_only_numbers, value))
     return isinstance(value, (bool, int, float))
 
 
 _ITEMS_TRIED = 8
-"""How many of the surplus values are compared with the one that was asked for."""
+"""The number of surplus values to compare with the one that was asked for."""
 
 
 def _tensor_difference(expected: Tensor, actual: Tensor, where: str, strict: Strictness = USUAL) -> Difference | None:
@@ -445,7 +446,7 @@ def _tensor_difference(expected: Tensor, actual: Tensor, where: str, strict: Str
                 expected=str(wanted),
                 actual=str(got),
             )
-    if torch.equal(expected, actual):  # most are, and then there is nothing to weigh
+    if torch.equal(expected, actual):  # the usual case, and the fastest
         return None
     wrong = wrong_entries(expected, actual, strict)
     if not bool(wrong.any()):
@@ -460,12 +461,12 @@ def _tensor_difference(expected: Tensor, actual: Tensor, where: str, strict: Str
 
 
 def _single_precision(expected: Tensor, actual: Tensor, wrong: Tensor) -> str:
-    """Describe a result in double precision that is right to about as many digits as single precision has."""
+    """Describe a result in double precision that is right only to about the digits of single precision."""
     if expected.dtype != torch.float64:
         return ""
     largest = tolerance(expected) / RELATIVE_TOLERANCE[torch.float64]
     error = (expected - actual).abs()[wrong].max().item() / largest
-    if not _SINGLE[0] <= error <= _SINGLE[1]:  # nor where it is NaN
+    if not _SINGLE[0] <= error <= _SINGLE[1]:  # NaN fails this test, too
         return ""
     torchs = "torch.float32, which torch.tensor(...) makes of Python's floats"
     return (
@@ -476,11 +477,11 @@ def _single_precision(expected: Tensor, actual: Tensor, wrong: Tensor) -> str:
 
 
 _SINGLE = (1e-8, 1e-6)
-"""An error between these shares of the largest entry is what single precision on the way leaves."""
+"""Single precision on the way leaves an error between these shares of the largest entry."""
 
 
 def _way_back(kind: Kind, expected: Tensor) -> str:
-    """Explain how to bring a result to the device where it was asked for; empty if it is there."""
+    """Explain how to move a result to the right device; empty if it is there."""
     if kind is not Kind.DEVICE:
         return ""
     way = ".cpu()" if expected.device.type == "cpu" else f'.to("{expected.device}")'
@@ -488,7 +489,7 @@ def _way_back(kind: Kind, expected: Tensor) -> str:
 
 
 def wrong_entries(expected: Tensor, actual: Tensor, strict: Strictness) -> Tensor:
-    """A boolean tensor, True where `actual` is further from `expected` than the tolerance."""
+    """Return a boolean tensor, True where `actual` is further from `expected` than the tolerance."""
     if not expected.dtype.is_floating_point:
         return expected != actual
     e, a = expected.double(), actual.double()
@@ -500,14 +501,14 @@ def wrong_entries(expected: Tensor, actual: Tensor, strict: Strictness) -> Tenso
     wrong = ~((e - a).abs() <= allowed)
     if not wrong.any() or e.isfinite().all():
         return wrong
-    return wrong & (e != a) & ~(e.isnan() & a.isnan())  # infinities of the same sign, and NaN where NaN is expected
+    return wrong & (e != a) & ~(e.isnan() & a.isnan())  # equal infinities, and expected NaN, are right
 
 
 def _gradient_difference(
     name: str, expected: Tensor | None, actual: Tensor | None, strict: Strictness
 ) -> Difference | None:
     if actual is None:
-        return None  # as expected: `gradients_difference` has told of those that are missing
+        return None  # `gradients_difference` reports missing gradients
     if expected is None:
         expected = torch.zeros_like(actual)
     found = _tensor_difference(expected, actual, f"the gradient of {name}", strict)
@@ -529,7 +530,7 @@ _NOT_FINITE = (
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names in a sentence: "a, b and c"."""
+    """Join names for a sentence: "a, b and c"."""
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
@@ -558,7 +559,7 @@ def _type_phrase(value: Value) -> str:
 
 
 def short_repr(value: Value) -> str:
-    """`repr` of a plain value, without working through one that is enormous."""
+    """Return the `repr` of a plain value, without working through an enormous one."""
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**30:
         return "an enormous int"
     if isinstance(value, str):
@@ -572,12 +573,12 @@ def _dtype_name(dtype: torch.dtype) -> str:
 
 
 def number(entry: Tensor, digits: int = 6) -> str:
-    """One entry as short text."""
+    """Return one entry as short text."""
     item = entry.item()
     return f"{item:z.{digits}g}" if isinstance(item, float) else str(item)
 
 
 def _told_apart(expected: Tensor, actual: Tensor) -> tuple[str, str]:
-    """Two entries as short text, with as many digits as it takes to tell them apart."""
+    """Return two entries as short text, with enough digits to tell them apart."""
     texts = ((number(expected, digits), number(actual, digits)) for digits in (6, 9, 12, 17))
     return next((pair for pair in texts if pair[0] != pair[1]), (number(expected), number(actual)))

@@ -1,7 +1,7 @@
-"""Which known mistake an answer makes: the one, and no other, that does what the answer does wherever it was tried.
+"""Finds the known mistake that an answer makes: the only one that does what the answer does wherever it was tried.
 
-A mistake is suspected by the visible cases and confirmed by the probes (see `AnswerKey.probes`). The hidden cases have
-no say: a student reads the same name in the notebook and in the feedback, whatever was drawn.
+The visible cases raise a suspicion, and the probes confirm it (see `AnswerKey.probes`). Hidden cases play no part, so
+that a student reads the same name in the notebook and in the feedback, whatever was drawn.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from course_lib.judging.verdict import compared
 from course_lib.judging.wording.over_cases import changes, reason
 
 Probe = Callable[[Sequence[Case]], Sequence[Observation]]
-"""Calls the answer on cases, one after another; it may stop early, where the answer does not come back."""
+"""Calls the answer on cases, one after another; it may stop early, if the answer does not return."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Diagnosis:
 
     Attributes:
         misconception: the known mistake that does the same in every case, if there is one.
-        note: what else is true over all cases: some of them look like a known mistake, or have something in common.
+        note: another fact about all cases: some look like a known mistake, or they have something in common.
     """
 
     misconception: Misconception | None = None
@@ -44,20 +44,20 @@ class Diagnosis:
 
 
 UNKNOWN = Diagnosis()
-"""Nothing that is known does what the answer does."""
+"""No known mistake does what the answer does."""
 
 
 def diagnose(
     key: AnswerKey, observations: Sequence[Observation], probe: Probe, *, one_mistake: bool = False
 ) -> Diagnosis:
-    """Find the known mistake that gives what an answer gave: one alone, else two at once, else one in some cases.
+    """Find the known mistake that explains an answer: one alone, else two at once, else one in some cases.
 
     If the core part is wrong, only its cases count: a wrong formula may fail the other parts in its own way. At least
-    one case must show a wrong *value*: if both only raise, that proves nothing.
+    one case must show a wrong *value*: if answer and mistake both only raise, that proves nothing.
 
     Args:
         key: the exercise's cases and expected results.
-        observations: what the answer did in the visible cases; later ones are ignored.
+        observations: the answer's observations in the visible cases; later ones are ignored.
         probe: calls the answer on further cases. It is not called if nothing is suspected.
         one_mistake: look only for a mistake that explains the answer alone.
     """
@@ -73,11 +73,11 @@ def diagnose(
         return probes[0]
 
     alone, pairs = key.exercise.misconceptions, () if one_mistake else key.exercise.pairs
-    # Without its gradients an answer may be one of two at once; only if none of those fits do gradients not count.
+    # Try pairs of mistakes first: missing gradients are ignored only if no pair explains them.
     for mistakes, detached in ((alone, False), (pairs, False), (alone, True)):
         suspects = [mistake for mistake in mistakes if shown.all_explained(mistake, core_only, detached)]
         found = [mistake for mistake in suspects if confirmed().all_explained(mistake, core_only, detached)]
-        if len(found) > 1:  # the other parts may tell them apart
+        if len(found) > 1:  # other parts may tell them apart
             found = [mistake for mistake in found if shown.all_explained(mistake, False, detached)] or found
         if len(found) == 1 and shown.contradicts(found[0]):
             return UNKNOWN if one_mistake else Diagnosis(note=f"{_IN_THE_FIRST_PART} {found[0].message}")
@@ -90,7 +90,7 @@ def diagnose(
 
 
 def _seen(found: Misconception, alone: Sequence[Misconception], shown: _Tried, core_only: bool) -> Misconception:
-    """Of two mistakes the one that explains by itself all that is shown, as nothing is seen of the other; else both."""
+    """Reduce a pair of mistakes to one that explains all visible cases by itself, if there is one."""
     for mistake in alone:
         if mistake.id in found.id.split("+") and not mistake.alone and shown.all_explained(mistake, core_only, False):
             return mistake
@@ -101,7 +101,7 @@ _IN_THE_FIRST_PART = "In the cases of the first part, which must be right first,
 
 
 def _likeness(key: AnswerKey, shown: _Tried, core_only: bool, confirmed: Callable[[], _Tried]) -> str:
-    """Describe an answer that does what one mistake does in some of the cases, and in many of them."""
+    """Describe an answer that does what one mistake does in a large share of the failing cases."""
     found = {
         mistake.id: shown.alike(mistake, core_only) for mistake in key.exercise.misconceptions if not mistake.alone
     }
@@ -118,11 +118,11 @@ def _likeness(key: AnswerKey, shown: _Tried, core_only: bool, confirmed: Callabl
 
 
 _ALIKE = 2
-"""In how many cases an answer must do what a mistake does before that is said."""
+"""The least number of cases in which an answer must do what a mistake does."""
 
 
 class _Tried:
-    """An answer's observations on some cases, next to those of the known mistakes."""
+    """An answer's observations on some cases, to compare with those of known mistakes."""
 
     def __init__(self, keyed: KeyedCases, observations: Sequence[Observation]) -> None:
         self._keyed = keyed
@@ -130,33 +130,33 @@ class _Tried:
         self.results = [compared(case, False, expected, actual) for case, expected, actual in seen]
 
     def telling(self, core_only: bool) -> list[int]:
-        """The numbers of the cases that count."""
+        """Return the numbers of the cases that count."""
         return [n for n, one in enumerate(self.results) if one.case.part == CORE or not core_only]
 
     def wrong(self, core_only: bool) -> list[int]:
-        """The numbers of those whose value is wrong, or that meet the CPU where they should not."""
+        """Return the numbers of cases whose value is wrong, or in which tensors meet the CPU where they must not."""
         results = {n: self.results[n] for n in self.telling(core_only)}
         return [
             n for n, one in results.items() if one.outcome is Outcome.WRONG or (one.case.elsewhere and not one.passed)
         ]
 
     def failed(self, core_only: bool) -> list[int]:
-        """The numbers of those that did not pass."""
+        """Return the numbers of cases that did not pass."""
         return [n for n in self.telling(core_only) if not self.results[n].passed]
 
     def alike(self, mistake: Misconception, core_only: bool) -> list[int]:
-        """The numbers of the wrong ones in which a mistake gives the same tensor, one that nobody hits by chance."""
+        """Return the numbers of wrong cases in which a mistake gives the same tensor, and not by chance."""
         return [
             n for n in self.wrong(core_only) if _is_telling(self.results[n].actual.value) and self.explained(mistake, n)
         ]
 
     def all_explained(self, mistake: Misconception, core_only: bool, detached: bool) -> bool:
         """Return whether a mistake does what the answer did on every case, and explains each failure."""
-        failed_first = sorted(self.telling(core_only), key=lambda n: self.results[n].passed)  # they tell most apart
+        failed_first = sorted(self.telling(core_only), key=lambda n: self.results[n].passed)  # these tell most
         return bool(self.results) and all(self.explained(mistake, n, detached) for n in failed_first)
 
     def contradicts(self, mistake: Misconception) -> bool:
-        """Return whether in a part that was not asked about the answer is right, and a mistake is not."""
+        """Return whether the answer is right, and a mistake wrong, in some part other than the core."""
         return any(
             one.passed and one.case.part != CORE and not self._passes(mistake, number)
             for number, one in enumerate(self.results)
@@ -167,15 +167,15 @@ class _Tried:
         return compared(one.case, False, one.expected, self._keyed.mistaken(mistake, number)).passed
 
     def explained(self, mistake: Misconception, number: int, detached: bool = False) -> bool:
-        """Return whether a mistake ends as the answer did, and fails where the answer failed.
+        """Return whether a mistake ends as the answer did on a case, and fails if the answer failed.
 
-        An answer that returns the right values and fails for changing its argument is not explained by a mistake that
-        returns them as well. A wrong value is the mistake's in whatever precision.
+        An answer that returns the right values but changes its argument is not explained by a mistake that returns them
+        as well. A wrong value matches the mistake's in any precision.
 
         Args:
             mistake: the mistake.
-            number: of the case.
-            detached: gradients that do not reach the answer's arguments do not count, where its values are wrong.
+            number: the number of the case.
+            detached: ignore gradients that do not reach the answer's arguments, if its values are wrong.
         """
         result, mistaken = self.results[number], self._keyed.mistaken(mistake, number)
         case, actual = result.case, result.actual
@@ -206,11 +206,11 @@ class _Tried:
 
 
 _SPELLINGS = Tolerance(relative=RELATIVE_TOLERANCE[torch.float32])
-"""How near two spellings of a mistake come to each other: one may compute in single precision, the other in double."""
+"""How close two versions of a mistake are: one may compute in single precision, the other in double."""
 
 
 def _without_those_missing(mistaken: Observation, actual: Observation) -> Observation:
-    """Return a mistake's observation without gradients that do not reach the answer's arguments."""
+    """Return a mistake's observation without the gradients that the answer lacks."""
     reached = zip(mistaken.gradients, actual.gradients, strict=True)
     return replace(mistaken, gradients=tuple(None if there is None else own for own, there in reached))
 
@@ -224,9 +224,9 @@ _TELLING = 3
 
 
 def _raises_alike(case: Case, mistaken: Observation, actual: Observation) -> bool:
-    """Return whether both calls raised something, whatever it is.
+    """Return whether both calls raised an exception of any kind.
 
-    Where a certain exception is asked for, it must be of the same kind.
+    If the case asks for an exception, both must be of the same kind.
     """
     ends = [seen.raised.type_name for seen in (mistaken, actual) if seen.failure is Outcome.RAISED and seen.raised]
     return len(ends) == 2 and (not case.refused or ends[0] == ends[1])

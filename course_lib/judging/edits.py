@@ -1,4 +1,4 @@
-"""A mistake as the smallest thing that makes it: a right answer's source with a few words changed."""
+"""Mistakes as edits: a right answer's source with a few words changed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import cache, cached_property, update_wrapper
 from typing import Any
 
 Edit = tuple[str, str]
-"""A piece of the source, at most three lines, which stands there once; and what it is changed into."""
+"""A piece of the source, at most three lines, which occurs once, and its replacement."""
 
 MOST_LINES = 3
 
@@ -20,20 +20,20 @@ class EditDoesNotFit(ValueError):
 
 
 class Edited:
-    """A right answer with changes, which is compiled when it is first called.
+    """A right answer with edits, compiled when it is first called.
 
-    Two of them can be made at once if they change different pieces of one answer, unless one is not `paired`.
+    Two of these can be combined if they change different pieces of one answer, unless one is not `paired`.
 
     Args:
-        right: a function or a class, one of the exercise's right answers or its reference; its source is read.
+        right: one of the exercise's right answers, or its reference: a function or class whose source is read.
         edits: the changes.
-        beside: only mistakes with the same word are tried together, such as those that show in one part.
-        paired: whether it is tried together with others.
+        beside: only mistakes with the same word here are combined, such as those that show in one part.
+        paired: whether it may be combined with others.
     """
 
     def __init__(self, right: Callable[..., Any], *edits: Edit, beside: str = "", paired: bool = True) -> None:
         self.right, self.edits, self._beside, self._paired = right, edits, beside, paired
-        update_wrapper(self, right, updated=())  # what asks where it is from is told
+        update_wrapper(self, right, updated=())  # so that its name and module can be looked up
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the changed answer."""
@@ -44,7 +44,7 @@ class Edited:
         """The changed source.
 
         Raises:
-            EditDoesNotFit: one of the edits changes something else than one short piece.
+            EditDoesNotFit: an edit does not change exactly one short piece.
         """
         source = _source_of(self.right)
         for (old, new), (start, end) in sorted(zip(self.edits, self._spans, strict=True), key=lambda each: -each[1][0]):
@@ -55,19 +55,19 @@ class Edited:
 
     @cached_property
     def answer(self) -> Callable[..., Any]:
-        """Return what the changed source defines."""
+        """Return the function or class that the changed source defines."""
         names = dict(vars(sys.modules[self.right.__module__]))
         exec(compile(self.source, f"<{self.right.__name__}, edited>", "exec"), names)  # annotations stay text, as here
         made: Callable[..., Any] = names[self.right.__name__]
         return made
 
     def together_with(self, other: object) -> Edited | None:
-        """Both at once; None if they change the same piece, may not be tried together, or one does not fit."""
+        """Combine both; None if they change the same piece, may not be combined, or one does not fit."""
         if not isinstance(other, Edited) or self.right is not other.right or self._beside != other._beside:
             return None
         try:
             spans = [*self._spans, *other._spans]
-        except EditDoesNotFit:  # the certificate tells; a check goes on without
+        except EditDoesNotFit:  # the certificate reports it; a check continues without
             return None
         crossing = any(a < d and c < b for n, (a, b) in enumerate(spans) for c, d in spans[:n])
         if crossing or not self._paired or not other._paired:

@@ -1,8 +1,8 @@
-"""Another device, as far as an answer can see, on a machine that has none.
+"""Simulates another device on a machine that has none, as far as an answer can see.
 
-On a GPU an answer stops with an error where it makes a tensor on the CPU and meets its input with it. No values tell.
-So a case can be called with tensors that say they are on `cuda:0` (`Case.elsewhere`), or with that device by name.
-They stay on the CPU; which ones count as being elsewhere is kept track of, and what torch would refuse is refused.
+On a GPU, an answer fails if it creates a tensor on the CPU and combines it with its input. Values do not show this. So
+a case can be called with tensors that claim to be on `cuda:0` (`Case.elsewhere`), or with that device by name. They
+stay on the CPU; this module tracks which ones count as elsewhere, and refuses what torch would refuse.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from torch.overrides import TorchFunctionMode
 
 DEVICE = torch.device("cuda", 0)
 MIXED = "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!"
-"""Torch's own words."""
+"""Torch's own message."""
 
 _INDEXED = ("__getitem__", "__setitem__", "copy_", "index_put_")
-"""May be given tensors of the CPU; the result is where the first one is."""
+"""Functions that accept tensors on the CPU; the result is where the first tensor is."""
 
 _SHAPES = (
     "expand_as",
@@ -32,7 +32,7 @@ _SHAPES = (
     "dtype",
     "__get__",
 )
-"""Look at shapes only, or at one tensor."""
+"""Functions that use only shapes, or only one tensor."""
 
 _MARK = "_katze_elsewhere"
 
@@ -42,22 +42,22 @@ class MixedDevices(RuntimeError):
 
 
 def put(value: Any) -> Any:
-    """Mark all tensors in a value or a module as being elsewhere; return it."""
+    """Mark all tensors in a value or a module as elsewhere; return it."""
     for tensor in tensors_in(value):
         setattr(tensor, _MARK, True)
     return value
 
 
 def left_here(value: Any) -> bool:
-    """Return whether there is a tensor in a value that is on the CPU."""
+    """Return whether a value contains a tensor on the CPU."""
     return any(not _is_elsewhere(tensor) for tensor in tensors_in(value))
 
 
 class Elsewhere(TorchFunctionMode):
-    """While it is entered, tensors that were `put` elsewhere meet those on the CPU with an error.
+    """Raises an error, while it is entered, when tensors that were `put` elsewhere meet those on the CPU.
 
     Attributes:
-        mixed: whether that has happened, even if the answer caught the exception.
+        mixed: whether that happened, even if the answer caught the exception.
     """
 
     mixed = False
@@ -65,13 +65,13 @@ class Elsewhere(TorchFunctionMode):
     def __torch_function__(
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        """Called by torch in place of each of its functions."""
+        """Handle a call of a torch function, which torch redirects here."""
         name, kwargs = getattr(func, "__name__", ""), kwargs or {}
         if name == "__get__" and _is_elsewhere(args[0]):
             known = {"device": DEVICE, "is_cuda": True, "is_cpu": False}
             if (asked := getattr(getattr(func, "__self__", None), "__name__", "")) in known:
                 return known[asked]
-        if name == "device":  # the class of devices itself, in `with x.device:`, say
+        if name == "device":  # the device class itself, as in `with x.device:`
             return func(*args, **kwargs)
         given = list(tensors_in([args, kwargs]))
         away = [_is_elsewhere(tensor) for tensor in given]
@@ -85,12 +85,12 @@ class Elsewhere(TorchFunctionMode):
             target = away[-1] if moves and away else away[0] if name in _INDEXED else any(away)
         out = args[0] if name == "cuda" else func(*on_the_cpu(args), **on_the_cpu(kwargs))
         if moves and isinstance(out, Tensor) and _is_elsewhere(out) != target:
-            out = out.clone()  # what torch returns as it is would be a copy
+            out = out.clone()  # on another device, torch would return a copy
         return put(out) if target else out
 
 
 def _asked(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | None:
-    """Return whether a call asks for the other device; None where it names none."""
+    """Return whether a call asks for the other device; None if it names no device."""
     if name in ("cpu", "cuda"):
         return name == "cuda"
     named = [kwargs.get("device"), *(args[1:] if name == "to" else ())]
@@ -99,7 +99,7 @@ def _asked(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | N
 
 
 def on_the_cpu(value: Any) -> Any:
-    """The same value, moved back from the other device to the CPU."""
+    """Move a value back from the other device to the CPU."""
     if isinstance(value, (str, torch.device)) and str(value).startswith(DEVICE.type):
         return "cpu"
     if isinstance(value, dict):
@@ -112,7 +112,7 @@ def _is_elsewhere(value: Any) -> bool:
 
 
 def tensors_in(value: Any) -> Iterator[Tensor]:
-    """The tensors in a value, however deep, and those of a module."""
+    """Yield the tensors in a value, however deeply nested, and those of a module."""
     if isinstance(value, Tensor):
         yield value
     elif isinstance(value, nn.Module):

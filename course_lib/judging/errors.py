@@ -4,4 +4,4 @@ from __future__ import annotations
 
 
 class UnusableExercises(ValueError):
-    """A course's exercises cannot be used; the message is a sentence to the one who wrote them."""
+    """A course's exercises cannot be used; the message is a sentence for their author."""

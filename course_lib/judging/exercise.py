@@ -1,7 +1,7 @@
-"""Graded tasks: an exercise, its cases, and the mistakes it knows by name.
+"""Graded tasks: an exercise, its cases, and its known mistakes.
 
-An exercise is data. It is written once, in `course_lib/exercises/`, and read by the student's
-`check`, by the grader, by the certificate, by the docs and by the report.
+An exercise is data. It is written once, in `course_lib/exercises/`, and used by the student's `check`, the grader, the
+certificate, the docs and the report.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from course_lib.judging.edits import Edited
 from course_lib.judging.ready_made import ReadyMade
 
 Value = Any
-"""Plain data that can cross from a sandbox: None, bool, int, float, str, Tensor, numpy's arrays of numbers, and lists,
-tuples and dicts of those. A dict's keys are strings, or tuples of strings (see `is_key`).
-Among the arguments of a case there may be a `Callback` or a module (`given.py`) as well. In a `Case` and in what is
-observed an array is an `Array` (see `arrays.py`)."""
+"""Plain data that can leave a sandbox: None, bool, int, float, str, Tensor, numpy's arrays of numbers, and lists,
+tuples and dicts of those. A dict's keys are strings, or tuples of strings (see `is_key`). The arguments of a case may
+also include a `Callback` or a module (`given.py`). In a `Case` and in an observation, an array is an `Array` (see
+`arrays.py`)."""
 
 CaseMaker = Callable[[torch.Generator, bool], Iterable["Case"]]
 """`cases(generator, hidden)`: the visible cases (`hidden=False`) or the hidden ones, drawn from the generator."""
 
 CALLS, ENTRIES = 1000, 10_000
-"""How often an answer may call a callback, and with how many entries each time, unless the callback says otherwise."""
+"""The most calls of a callback, and the most entries in one call, unless the callback sets its own."""
 
 _WORDS = 624
-"""What makes up the state of torch's generator, in words of 32 bits."""
+"""The size of the state of torch's generator, in words of 32 bits."""
 
 CORE = "values"
 """The part of an exercise that must be right before any other part earns points."""
@@ -44,13 +44,13 @@ CORE = "values"
 def is_key(key: object) -> bool:
     """Return whether a dict of plain data may have this key: a string, or a tuple of strings.
 
-    No numbers: a sender could choose them to all fall on one place of the dict, and make it slow.
+    Numbers are not allowed: a sender could choose them so that they all collide in the dict, and make it slow.
     """
     return type(key) is str or (type(key) is tuple and all(type(part) is str for part in key))
 
 
 class CallRefused(RuntimeError):
-    """Raised in an answer that calls a callback too often, or with too much."""
+    """Raised in an answer that calls a callback too often, or with too much data."""
 
 
 class NotRecorded(BaseException):
@@ -59,17 +59,17 @@ class NotRecorded(BaseException):
 
 @dataclass(frozen=True)
 class Callback:
-    """A function that a case passes *in*: a decoder's step function, say, as an argument of a case or inside one.
+    """A function that a case passes *in*, such as a decoder's step function, as an argument or inside one.
 
-    The function itself stays with the checker. An answer in a sandbox calls it over the wire, with plain data both
-    ways, so that no gradient flows through it. The answer may pass anything: if the function cannot use it, it must
-    raise an exception, and soon.
+    The function itself stays with the checker. An answer in a sandbox calls it remotely, with plain data both ways, so
+    no gradient flows through it. The answer may pass anything; if the function cannot use it, it must quickly raise an
+    exception.
 
     Attributes:
-        name: as the student reads it, such as "step".
-        function: takes and returns values; called again with the same arguments it returns the same.
+        name: the name that the student reads, such as "step".
+        function: takes and returns values; the same arguments give the same result.
         most_calls: how often one call of the answer may call it.
-        most_entries: how many entries it may be given at a time: of tensors, lists and dicts, and characters.
+        most_entries: the most entries (of tensors, lists and dicts) and characters in one call.
     """
 
     name: str
@@ -78,10 +78,10 @@ class Callback:
     most_entries: int = ENTRIES
 
     def call(self, number: int, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
-        """Call the function, for the `number`-th time, with values that share nothing with the answer's.
+        """Call the function for the `number`-th time, with values that share nothing with the answer's.
 
         Raises:
-            CallRefused: that is too often, or too much.
+            CallRefused: this is too often, or too much data.
             Exception: whatever the function raises.
         """
         if number > self.most_calls:
@@ -95,7 +95,7 @@ class Callback:
 
 
 def entries(value: Value) -> int:
-    """Count the entries of tensors, lists and dicts, and the characters, in a value; at least one."""
+    """Count the entries of tensors, lists and dicts, and the characters, in a value; an empty value counts as one."""
     if isinstance(value, Tensor):
         return max(value.numel(), 1)
     if isinstance(value, str):
@@ -107,7 +107,7 @@ def entries(value: Value) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One call of the answer, with everything that it needs. Two cases are the same only if they are one object.
+    """One call of the answer, with everything that it needs. Cases compare by identity.
 
     A function is called as `answer(*args, **kwargs)`. A class is built as `answer(**construct)`, given
     `weights` as its state dict, put in eval mode (unless `training`), and then called the same way.
@@ -118,26 +118,27 @@ class Case:
         kwargs: keyword arguments.
         construct: keyword arguments for the constructor; only for classes.
         weights: state dict loaded after construction; only for classes.
-        formerly: what names in `construct` were in an earlier version, by their names now: a class written then is
-            built with those. Empty for a name in `kwargs` that there was none of: a function written then goes without.
-        gradients: positions in `args` whose gradients are compared; for a class, the gradients of all
-            its `weights` are compared as well as soon as one position is named or `weight_gradients` is set.
-        weight_gradients: compare the gradients of the weights (classes only).
-        training: leave a class in training mode, where dropout drops. The draws are the same in every run, but drawing
-            in another order gives others: the result must depend on none. Drop everything, or nothing but zeros.
+        formerly: former names of arguments, by their present names. A class written for an earlier version is built
+            with the former names in `construct`; a function written for one is called without those in `kwargs` whose
+            former name is empty.
+        gradients: positions in `args` whose gradients are compared; for a class, the gradients of all its `weights` are
+            compared as well if a position is named or `weight_gradients` is set.
+        weight_gradients: whether to compare the gradients of the weights (classes only).
+        training: leave a class in training mode, where dropout drops. The draws are the same in every run, but differ
+            if the answer draws in another order, so the result must not depend on them: drop everything, or only zeros.
         part: the part of the exercise that this case belongs to (`Exercise.parts`).
-        refused: the name of the built-in exception with which this call must end, such as "ValueError"; by default it
-            must return.
+        refused: the name of the built-in exception that this call must raise, such as "ValueError"; by default it must
+            return.
         secret: say only whether the value was right, not what the right one is: for predictions, which could otherwise
-            be read off by trying.
-        entrywise: compare every entry of a result with its own size, not with the largest of its tensor: where
-            numbers of many magnitudes are side by side and each is computed without cancellation.
-        elsewhere: call it with tensors on another device, as far as it can see (`elsewhere.py`): whatever it makes
-            itself must be made there.
-        again: 0 in a first call; else how often it is made again. Before that, a class is called with other tensors,
-            which differ each time.
+            be found by trying.
+        entrywise: scale the tolerance by each entry, not by the largest in its tensor: for results of many magnitudes
+            that are each computed without cancellation.
+        elsewhere: call the answer with tensors on a simulated other device (`elsewhere.py`), where it must create its
+            own tensors, too.
+        again: 0 for a first call, else the number of the repetition. Before a repetition, a class is called with other
+            tensors, which differ each time.
 
-    Numpy's arrays among the arguments are copied, and kept as `Array`; the answer is given arrays.
+    Numpy's arrays among the arguments are copied, and kept as `Array`; the answer gets arrays.
     """
 
     name: str
@@ -162,16 +163,16 @@ class Case:
         object.__setattr__(self, "construct", keep_arrays(self.construct))
 
     def once_more(self) -> list[Case]:
-        """The same call, to be made again: what is right must be right again. A class can keep things in two ways."""
+        """Return repetitions of this call, which must be right again; two for a class, which can cache in two ways."""
         times = 2 if self.construct or self.weights else 1
         return [replace(self, name=f"{self.name}, called again", again=time) for time in range(1, times + 1)]
 
 
 def generator_of(seed: int) -> torch.Generator:
-    """A generator that depends on every bit of a seed, however many there are; seeds of 32 bits are torch's own.
+    """Return a generator that depends on all bits of a seed, even beyond the 32 bits that torch uses.
 
-    `torch.Generator.manual_seed` drops all bits but the low 32, so that somebody could try all seeds. The state of
-    the Mersenne Twister (Matsumoto and Nishimura, 1998), 624 words of 32 bits, is filled from a hash of a longer seed.
+    `torch.Generator.manual_seed` keeps only the low 32 bits, so somebody could try all seeds. The state of the Mersenne
+    Twister (Matsumoto and Nishimura, 1998), 624 words of 32 bits, is filled from a hash of a longer seed.
 
     Args:
         seed: 0 or more.
@@ -188,16 +189,16 @@ def generator_of(seed: int) -> torch.Generator:
 
 @dataclass(frozen=True, eq=False)
 class Misconception:
-    """A known mistake: a wrong answer, and the sentence that its author should read.
+    """A known mistake: a wrong answer, and a sentence for its author.
 
-    Two mistakes of an exercise can be made at once where both are edits of one right answer (`Edited`), in different
-    places, or settings of one function: then their answers are `partial(function, setting=...)` (see `Exercise.pairs`).
+    Two mistakes of an exercise can be combined if both are edits of one right answer (`Edited`) in different places, or
+    settings of one function, with answers `partial(function, setting=...)` (see `Exercise.pairs`).
 
     Attributes:
         id: a short name in snake_case, public from its first release.
         message: one or two sentences to the student: what the answer does, and what to do instead.
         answer: the wrong implementation, called like the exercise's reference.
-        alone: the message is true only of an answer that makes no other mistake ("The values are right, but ...").
+        alone: whether the message is true only if the answer makes no other mistake ("The values are right, but ...").
     """
 
     id: str
@@ -208,11 +209,11 @@ class Misconception:
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Two known mistakes that students make at once, if they are not settings of one function.
+    """Two known mistakes that students make together, for mistakes that are not settings of one function.
 
     Attributes:
-        first: the id of one of them.
-        second: the id of the other.
+        first: the id of one mistake.
+        second: the id of the other mistake.
         answer: the implementation that makes both.
     """
 
@@ -222,17 +223,17 @@ class Pair:
 
 
 DEPTHS = {"idea": "The idea", "shapes": "What goes in, what comes out", "outline": "Step by step"}
-"""How deep a hint goes, with its title: what to think of, the shapes of each step, all the steps in order."""
+"""The depths of hints, with their titles: what to think of, the shapes of each step, all the steps in order."""
 
 
 @dataclass(frozen=True)
 class Hint:
-    """A push for somebody who is stuck. `code` is in backticks; nothing else in it is marked up.
+    """A push for somebody who is stuck. Text in backticks is code; there is no other markup.
 
     Attributes:
         depth: one of `DEPTHS`.
-        text: one to three plain sentences; of an outline, the steps, one a line. No code that could be handed in.
-        answers: the ids of the misconceptions that it helps with: an answer with one of them is given this hint first.
+        text: one to three plain sentences; for an outline, the steps, one per line. No code that could be handed in.
+        answers: the ids of the misconceptions that it helps with: an answer with one of them gets this hint first.
     """
 
     depth: str
@@ -241,17 +242,17 @@ class Hint:
 
     @property
     def title(self) -> str:
-        """Its title, in a few words."""
+        """The hint's title, in a few words."""
         return DEPTHS[self.depth]
 
     @property
     def steps(self) -> list[str]:
-        """Its text, line by line."""
+        """The hint's text, line by line."""
         return self.text.splitlines()
 
 
 HIGHEST = 5
-"""Of an exercise's difficulty and importance."""
+"""The highest difficulty and importance of an exercise."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,33 +261,33 @@ class Exercise:
 
     Attributes:
         id: "module.task", public from its first release.
-        name: what the student must define; by default what the reference is called.
+        name: what the student must define; by default the reference's name.
         title: a few words for headings and reports.
         statement: one line that says what to write, with shapes.
-        points: the most that can be earned; where there are `parts`, by default their sum.
+        points: the most that can be earned; with `parts`, by default their sum.
         minutes: how long a typical student needs.
-        difficulty: how hard it is, from 1 to 5; 0 where nobody has said.
-        importance: how much later lessons, and the field, depend on it, from 1 to 5; 0 where nobody has said.
+        difficulty: how hard it is, from 1 to 5; 0 if not rated.
+        importance: how much later lessons, and the field, depend on it, from 1 to 5; 0 if not rated.
         section: the heading in the lesson that explains it.
-        source: the paper section or slide it comes from.
+        source: the paper section or slide that it comes from.
         reference: the function or class in `course_lib`.
         cases: makes the visible and the hidden cases.
         misconceptions: known wrong answers, most specific first.
-        listed_pairs: two of them at once, besides the pairs that follow from their settings.
+        listed_pairs: pairs of misconceptions, besides those that follow from edits and settings.
         correct: answers that are right and honestly different from the reference; they certify the check.
         hints: for a student who is stuck, from the idea to the outline; each depth at most once.
-        steps: the reference's variables that are shown beside an answer that fails, in order (see `steps.py`).
-        parts: points for each part; the part `values` must be right before any other counts.
-        lesson: the folder of its lesson, such as "01_attention"; the catalogue that finds the exercise says which.
+        steps: the reference's variables to show beside a failing answer, in order (see `steps.py`).
+        parts: the points of each part; the part `values` must be right before any other counts.
+        lesson: the folder of its lesson, such as "01_attention"; set by the catalogue that finds the exercise.
         withheld: modules that may not be used for the answer; they are absent in the sandbox.
-        forbidden: what the answer has to compute by itself, such as the softmax. The task says so.
-        needs: no longer used: no exercise takes from another what it forbids. Grading says so where it is set.
-        allowed: no longer used, as `needs`.
-        entrywise: what each of its cases says, see `Case.entrywise`.
-        formerly: what each of its cases says, see `Case.formerly`.
-        memorisable: why a table of some thousand inputs could hold all hidden ones, such as "Its whole input is one
-            small number"; empty where none could.
-        few_mistakes: why fewer mistakes are known than a certificate asks for; empty where it need not say.
+        forbidden: what the answer must compute by itself, such as the softmax. The task says so.
+        needs: no longer used, since no exercise takes from another what it forbids. Grading reports it if it is set.
+        allowed: no longer used, like `needs`.
+        entrywise: sets `Case.entrywise` for all its cases.
+        formerly: sets `Case.formerly` for all its cases.
+        memorisable: why a table of a few thousand inputs could hold all hidden ones, such as "Its whole input is one
+            small number"; empty if none could.
+        few_mistakes: why fewer mistakes are known than a certificate asks for; empty if there are enough.
     """
 
     id: str
@@ -343,7 +344,7 @@ class Exercise:
 
     @property
     def rating(self) -> str:
-        """Its difficulty and importance in words; empty where nobody has said."""
+        """The difficulty and importance in words; empty if not rated."""
         said = {"difficulty": self.difficulty, "importance": self.importance}
         return " · ".join(f"{name} {rating}/{HIGHEST}" for name, rating in said.items() if rating)
 
@@ -364,12 +365,12 @@ class Exercise:
 
     @property
     def called(self) -> Callable[..., Value]:
-        """The function that a case calls of the reference: itself, or its class's `forward`."""
+        """The function that a case calls: the reference, or its class's `forward`."""
         return self.reference.forward if isinstance(self.reference, type) else self.reference  # type: ignore[attr-defined]
 
     @cached_property
     def pairs(self) -> tuple[Misconception, ...]:
-        """Two mistakes at once: those that are listed, then all whose settings do not conflict."""
+        """Pairs of mistakes: those that are listed, then all that can be combined."""
         known = {mistake.id: mistake for mistake in self.misconceptions}
         listed = [_both(known[pair.first], known[pair.second], pair.answer) for pair in self.listed_pairs]
         settings = (_both_settings(first, second) for first, second in combinations(self.misconceptions, 2))
@@ -381,29 +382,29 @@ class Exercise:
         )
 
     def mistake(self, name: str) -> Misconception | None:
-        """The known mistake, or pair of mistakes, of this id; None where there is none."""
+        """Return the known mistake, or pair of mistakes, with this id; None if there is none."""
         return next((mistake for mistake in (*self.misconceptions, *self.pairs) if mistake.id == name), None)
 
     def next_hint(self, mistake: str = "", opened: Container[str] = ()) -> Hint | None:
-        """The hint that comes next: one that answers a mistake, else the shallowest; None after the last.
+        """Return the next hint: one that addresses a mistake, else the shallowest; None after the last.
 
         Args:
             mistake: the id of the mistake, or pair of mistakes, that was named.
-            opened: how deep the hints go that have been opened.
+            opened: the depths of the hints opened so far.
         """
         left = [hint for hint in self.hints if hint.depth not in opened]
-        named = set(mistake.split("+"))  # of two mistakes at once, both
+        named = set(mistake.split("+"))  # of a pair of mistakes, both
         return next((hint for hint in left if named & set(hint.answers)), left[0] if left else None)
 
     def visible_cases(self) -> list[Case]:
-        """The cases a student sees, the same for everyone and in every run."""
+        """Return the cases that a student sees, the same for everyone and in every run."""
         return self._made(0, False)
 
     def hidden_cases(self, seed: int) -> list[Case]:
-        """The cases only the grader runs.
+        """Return the cases that only the grader runs.
 
         Args:
-            seed: chooses their inputs, by all its bits; the grader derives it from the course's secret.
+            seed: determines the inputs, by all its bits; the grader derives it from the course's secret.
         """
         return self._made(seed, True)
 
@@ -420,7 +421,7 @@ def _both(first: Misconception, second: Misconception, answer: Callable[..., Val
 
 
 def _both_settings(first: Misconception, second: Misconception) -> Misconception | None:
-    """Both mistakes at once, where they are different settings of one function; None elsewhere."""
+    """Combine two mistakes that are different edits or settings of one function; None for others."""
     one, other = first.answer, second.answer
     if first.alone or second.alone:
         return None

@@ -1,7 +1,7 @@
 """Finds an answer in the code of a notebook, a script or a file, without running it.
 
-The check in a notebook, `katze check`, `katze preflight`, the grade, and the progress that keeps answers all ask here,
-so that they speak of the same definition.
+The check in a notebook, `katze check`, `katze preflight`, grading, and the code that keeps answers all use this module,
+so that they mean the same definition.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ class Found:
     """An answer's place in the code.
 
     Attributes:
-        cell: the place of the last cell that defines it, or would if it were Python; None where there is none.
-        text: the statement that defines it; empty where there is none.
-        other: if no cell defines it: what the answer's own cell defines instead; empty if nothing.
+        cell: the index of the last cell that defines it, or would if it were Python; None if there is none.
+        text: the statement that defines it; empty if there is none.
+        other: if no cell defines it, what the answer's own cell defines instead; empty if nothing.
     """
 
     cell: int | None = None
@@ -37,9 +37,9 @@ def find_answer(name: str, cells: Sequence[str], own: Iterable[int] = ()) -> Fou
     """Find the last definition of a name at the top level of a cell, even inside an `if` or a `try`.
 
     Args:
-        name: what the answer is called.
+        name: the answer's name.
         cells: the code of each cell, in the order in which they run, up to the check.
-        own: the places of the cells that are meant for this answer.
+        own: the indices of the cells that are meant for this answer.
     """
     for place in reversed(range(len(cells))):
         defining = [statement for statement in statements_of(cells[place]) if name in statement.defines]
@@ -50,12 +50,12 @@ def find_answer(name: str, cells: Sequence[str], own: Iterable[int] = ()) -> Fou
 
 
 def wrong_name(exercise: Exercise, other: str) -> str:
-    """The sentence on an answer's cell that defines something else."""
+    """Return a sentence about an answer's cell that defines something else."""
     return f"Your answer cell defines `{other}`; the check looks for `{exercise.name}`."
 
 
 def written_names(source: str) -> list[str]:
-    """Return the functions and classes that a cell defines at its top level; if it is not Python, at any level."""
+    """Return the functions and classes that a cell defines at its top level; at any level if it is not Python."""
     return [
         part.name
         for statement in statements_of(source)
@@ -65,12 +65,12 @@ def written_names(source: str) -> list[str]:
 
 
 def cells_above(script: str, line: int | None = None) -> list[str]:
-    """Return the cells of a script, which begin at lines "# %%", or of a marimo notebook, which is a script, too.
+    """Return the cells of a script, which begin at lines "# %%", or of a marimo notebook, which is also a script.
 
     Args:
         script: a Python file.
-        line: count only the statements that end above this line, from 1; by default all of them. In marimo, where each
-            name has one definition and cells run in an order of their own, all count.
+        line: count only statements that end above this line, from 1; by default all. In marimo all count, since each
+            name has one definition and cells run in an order of their own.
     """
     try:
         statements = ast.parse(script).body
@@ -85,7 +85,7 @@ def cells_above(script: str, line: int | None = None) -> list[str]:
 
 
 def _cell_of_marimo(script: str, statement: ast.stmt) -> str:
-    """The code of a cell, which marimo keeps in a function, or that of another statement."""
+    """Return the code of a cell, which marimo stores in a function, or of another statement."""
     lines = script.splitlines()[statement.lineno - 1 : statement.end_lineno]
     held = isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) and any(
         ast.unparse(decorator).startswith("app.cell") for decorator in statement.decorator_list
@@ -97,7 +97,7 @@ def _cell_of_marimo(script: str, statement: ast.stmt) -> str:
 
 
 def _written_in_vain(source: str) -> list[str]:
-    """The functions and classes that a cell would define that is no Python."""
+    """Return the names that a cell would define if it were Python."""
     return [] if is_diverted(source) or syntax_tree(source) is not None else _DEFINITION.findall(source)
 
 

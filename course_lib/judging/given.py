@@ -1,7 +1,7 @@
-"""Modules that a case passes in: a block is tried with parts that are not the student's.
+"""Modules that a case passes in, to try a block with parts that are not the student's.
 
-A `Given` is data, as everything in a case is. The module is made where the answer runs, anew for each call, so that
-gradients flow through it; a `Callback`, which stays with the checker, lets none through.
+A `Given` is data, like everything in a case. The module is created where the answer runs, anew for each call, so
+gradients flow through it; through a `Callback`, which stays with the checker, none do.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from course_lib.ground.torch_heads import TorchAttention
 
 
 class Join(nn.Module):
-    """In place of an add & norm, and called like one: join(x, sublayer). It adds, and neither norms nor drops.
+    """Stands in for add & norm, called alike: join(x, sublayer). It adds, without norm or dropout.
 
     Parameters:
-        reads: [d_model], by which x is multiplied for the sublayer.
-        keeps: [d_model], by which it is multiplied for the sum.
+        reads: [d_model], multiplies x for the sublayer.
+        keeps: [d_model], multiplies x for the sum.
     """
 
     def __init__(self, d_model: int) -> None:
@@ -30,12 +30,12 @@ class Join(nn.Module):
         self.keeps = nn.Parameter(torch.ones(d_model))
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
-        """Call the sublayer on x, and join what comes out to it."""
+        """Call the sublayer on x, and add its output."""
         return self.keeps * x + sublayer(self.reads * x)
 
 
 class Block(nn.Module):
-    """In place of an encoder block, and called like one: block(x, mask). Attention to the others, added.
+    """Stands in for an encoder block, called alike: block(x, mask). It adds attention to the tokens.
 
     Parameters:
         attention: torch's.
@@ -46,13 +46,13 @@ class Block(nn.Module):
         self.attention = TorchAttention(d_model, heads, bias=False)
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Each token with what it has found where `mask` is True."""
+        """Add to each token what it finds where `mask` is True."""
         out: Tensor = x + self.attention(x.tanh(), x.tanh(), mask)
         return out
 
 
 class AskingBlock(nn.Module):
-    """In place of a decoder block, and called like one: block(x, memory, mask, memory_mask). It adds what it finds.
+    """Stands in for a decoder block, called alike: block(x, memory, mask, memory_mask). It adds what it finds.
 
     Parameters:
         self_attention, cross_attention: torch's.
@@ -66,14 +66,14 @@ class AskingBlock(nn.Module):
     def forward(
         self, x: Tensor, memory: Tensor, mask: Tensor | None = None, memory_mask: Tensor | None = None
     ) -> Tensor:
-        """Each token with what it has found among its own where `mask` is True, then in the memory."""
+        """Add to each token what it finds among `x` where `mask` is True, then in the memory."""
         x = x + self.self_attention(x.tanh(), x.tanh(), mask)
         out: Tensor = x + self.cross_attention(x.tanh(), memory.tanh(), memory_mask)
         return out
 
 
 class Writer(nn.Module):
-    """In place of a recurrent decoder that is asked step by step: writer(token, state) -> logits, state.
+    """Stands in for a recurrent decoder, called step by step: writer(token, state) -> logits, state.
 
     Parameters:
         embedding, cell, output: torch's.
@@ -86,17 +86,17 @@ class Writer(nn.Module):
         self.output = nn.Linear(d_model, vocab_size)
 
     def forward(self, token: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
-        """The scores [batch, vocab_size] of what follows the tokens [batch], and the state after them."""
+        """Return the scores [batch, vocab_size] of what follows the tokens [batch], and the state after them."""
         state = self.cell(self.embedding(token), state)
         return self.output(state), state
 
 
 class Mixer(nn.Module):
-    """In place of a model that reads tokens: each of its outputs is a weighted sum of them, of what it reads of each.
+    """Stands in for a model that reads tokens: each output is a weighted sum of what it reads of each token.
 
     Parameters:
         weights: [tokens, tokens], a row for each output; 0 for tokens that it does not see.
-        reads: [d_model], 0 for components that it does not look at.
+        reads: [d_model], 0 for components that it ignores.
     """
 
     def __init__(self, tokens: int, d_model: int) -> None:
@@ -113,18 +113,18 @@ KINDS: dict[str, type[nn.Module]] = {
     **{kind.__name__: kind for kind in (TorchAttention, Join, Block, AskingBlock, Writer, Mixer)},
     **{f"nn.{kind.__name__}": kind for kind in (nn.Linear, nn.LayerNorm, nn.Embedding, nn.GELU)},
 }
-"""All there are, by the names that a student reads."""
+"""All these modules, by the names that a student reads."""
 
 
-@dataclass(frozen=True, eq=False)  # equal tensors are not equal in Python's sense
+@dataclass(frozen=True, eq=False)  # Python's == does not work for tensors
 class Given:
-    """A module, by its kind.
+    """A module, described by data.
 
     Attributes:
         kind: its name in `KINDS`.
-        construct: what it is made with.
-        weights: its state dict, where it is an argument by itself. As a part of what an answer builds, it takes its
-            weights from the case's.
+        construct: the arguments of its constructor.
+        weights: its state dict, if it is an argument by itself. Inside what an answer builds, it takes its weights from
+            the case.
     """
 
     kind: str
@@ -132,7 +132,7 @@ class Given:
     weights: Mapping[str, Tensor] = field(default_factory=dict)
 
     def module(self) -> nn.Module:
-        """Make the module, in evaluation mode."""
+        """Create the module, in evaluation mode."""
         made = KINDS[self.kind](**self.construct).eval()
         for weight in self.weights.values():
             made.to(weight.dtype)
@@ -141,5 +141,5 @@ class Given:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """Itself as plain data: `Given(**fields)` is the same again."""
+        """Its content as plain data: `Given(**fields)` restores it."""
         return {"kind": self.kind, "construct": dict(self.construct), "weights": dict(self.weights)}

@@ -1,7 +1,7 @@
-"""Finds code of a student's that could hide a forbidden call from `rules.py` and `trap.py`.
+"""Finds student code that could hide a forbidden call from `rules.py` and `trap.py`.
 
-None of it is forbidden, and much of it is honest: somebody may well use a thread, or another package. So it costs
-nothing. Where an exercise has a rule and its answer has earned points, the teacher is shown the line and the reason.
+Such code is not forbidden, and much of it is honest: somebody may well use a thread, or another package. So it costs no
+points. If an exercise has a rule and its answer earned points, the teacher sees the line and the reason.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from course_lib.judging.rules import Code, Use, dotted, line_of, syntax_tree, uses
 
 MOST_PLACES = 10
-"""So many places are named in a notebook."""
+"""The most places to name in a notebook."""
 
 _LONGEST_LINE = 100
 
@@ -41,10 +41,10 @@ _WAYS: Mapping[str, tuple[str, ...]] = {
         *("gc.", "_getframe", "f_back", "f_globals", "__subclasses__", "__dict__"),
     ),
 }
-"""By what is said of it: the beginnings of paths, which have a dot, and last parts, which have none."""
+"""Suspicious names, by the reason: beginnings of paths, which have a dot, and last parts, which have none."""
 
 _BUILT_IN = {"exec", "eval", "compile", "__import__"}
-"""Names that mean this only where they stand alone: `model.eval()` is something else, and so is `re.compile`."""
+"""Names that count only by themselves: `model.eval()` is something else, and so is `re.compile`."""
 
 _MADE_UP = "finds something by a name that is put together while it runs"
 _UNREAD = "is too long to be read, or is not Python"
@@ -56,8 +56,8 @@ class HiddenCall:
     """A place that could hide a call.
 
     Attributes:
-        cell: the place of its cell, among those that were searched.
-        line: counted from 1; 0 where it is the whole cell.
+        cell: the index of its cell among those that were searched.
+        line: counted from 1; 0 for the whole cell.
         code: the text of that line, shortened.
         reason: what the code there does, as a clause: "runs in TorchScript".
     """
@@ -69,15 +69,15 @@ class HiddenCall:
 
 
 def hidden_calls(cells: Sequence[str], own: Collection[int], names: Iterable[str]) -> dict[str, list[HiddenCall]]:
-    """Return the places where a student's code could hide what answers call, by the answers' names, in order.
+    """Return by each answer's name the places, in order, where a student's code could hide what the answer calls.
 
     Code that changes how everything runs counts anywhere; a package counts only if the answer uses it, and the
     lesson does not import it itself.
 
     Args:
         cells: the source of each cell of code.
-        own: the places of those that the student has written.
-        names: of the answers.
+        own: the indices of the cells that the student wrote.
+        names: the names of the answers.
     """
     read = [_uses_in(source) for source in cells]
     used = [(place, use) for place, found in enumerate(read) for use in found or ()]
@@ -103,13 +103,13 @@ def hidden_calls(cells: Sequence[str], own: Collection[int], names: Iterable[str
 
 @functools.lru_cache(1024)  # the lesson's own cells are the same in every submission
 def _uses_in(source: str) -> tuple[Use, ...] | None:
-    """The names in a cell; None where it cannot be read."""
+    """Return the names in a cell; None if it cannot be read."""
     tree = syntax_tree(source)
     return None if tree is None else tuple(uses(tree))
 
 
 _EVERYWHERE = {"", "torch", "course_lib", *sys.stdlib_module_names}
-"""What may be imported in every lesson: the empty name is that of the notebook's own folder."""
+"""What may be imported in every lesson; the empty name stands for the notebook's own folder."""
 
 
 def _package(use: Use) -> str:
@@ -117,11 +117,11 @@ def _package(use: Use) -> str:
 
 
 def _reason(use: Use, stand_for: Mapping[str, str]) -> str:
-    """Why a name is worth a look; empty where it is not.
+    """Return why a name is worth a look; empty if it is not.
 
     Args:
         use: the name.
-        stand_for: what imported names stand for.
+        stand_for: the meanings of imported names.
     """
     root, dot, rest = use.path.partition(".")
     path = use.path if use.is_import else f"{stand_for.get(root, '')}{dot}{rest}"
@@ -133,7 +133,7 @@ def _reason(use: Use, stand_for: Mapping[str, str]) -> str:
 
 
 def _alone(tree: ast.AST | None) -> Iterator[tuple[int, str]]:
-    """Built-in names that stand alone, and names that are put together."""
+    """Yield built-in names that stand alone, and names composed at run time, with their lines."""
     for part in ast.walk(tree) if tree is not None else ():
         if isinstance(part, ast.Name) and part.id in _BUILT_IN:
             yield part.lineno, _reason(Use(part.id, part.lineno), {})

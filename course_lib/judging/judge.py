@@ -1,4 +1,4 @@
-"""Running an answer on the cases of an exercise, and deciding."""
+"""Runs an answer on the cases of an exercise, and decides on the verdict."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from course_lib.judging.verdict import CaseResult, Verdict, compared, earned
 
 
 def judge(key: AnswerKey, answer: Answer) -> Verdict:
-    """The verdict on an answer.
+    """Judge an answer.
 
     Args:
         key: the exercise's cases and expected results.
@@ -34,12 +34,12 @@ def observe_cases(cases: Sequence[Case], answer: Answer) -> list[Observation]:
 
 
 def decide(key: AnswerKey, observations: Sequence[Observation], diagnosis: Diagnosis = UNKNOWN) -> Verdict:
-    """The verdict that follows from what an answer did.
+    """Return the verdict that follows from an answer's observations.
 
     Args:
         key: the exercise's cases and expected results.
-        observations: of the first cases of the key, in order. A case without one has not passed.
-        diagnosis: which known mistake the answer makes.
+        observations: those of the key's first cases, in order. A case without one has not passed.
+        diagnosis: the known mistake that the answer makes.
     """
     seen = zip(key.cases, key.expected, observations, strict=False)
     parameters = key.exercise.parameters
@@ -66,9 +66,9 @@ def _steps(key: AnswerKey, results: Sequence[CaseResult], shown: CaseResult) -> 
 
 
 def _outcome(results: Sequence[CaseResult]) -> Outcome:
-    """Return the outcome of the first case that failed; an answer counts as not written only if no case is.
+    """Return the outcome of the first failed case; an answer counts as not attempted only if every case does.
 
-    Cases that cannot be judged here have a say only where all others passed.
+    Cases that cannot be judged here count only if all others passed.
     """
     unknown = [result for result in results if result.outcome is Outcome.UNGRADED]
     failures = [result.outcome for result in results if not result.passed and result.outcome is not Outcome.UNGRADED]
@@ -83,19 +83,19 @@ def _outcome(results: Sequence[CaseResult]) -> Outcome:
 
 
 def _left_to_the_full_course(results: Sequence[CaseResult]) -> str:
-    """Return the verdict on an answer that is right wherever it can be judged here."""
+    """Return a note for an answer that is right wherever it can be judged here."""
     unknown = sum(result.outcome is Outcome.UNGRADED for result in results)
     others = " The others are right." if unknown < len(results) else ""
     return f"{unknown} of {len(results)} cases can be checked only in the full course, when this is graded.{others}"
 
 
 def rule_broken(exercise: Exercise, name: str, place: str = "") -> Verdict:
-    """The verdict on an answer that uses a forbidden name.
+    """Return the verdict on an answer that uses a forbidden name.
 
     Args:
         exercise: the exercise.
         name: the forbidden name.
-        place: where it is, if that is known: "line 3: return F.softmax(x)".
+        place: the place of the name, if known: "line 3: return F.softmax(x)".
     """
     where = f" ({place})" if place else " (perhaps through another function)"
     note = f"Your answer uses {name}, which this exercise asks you to write yourself{where}."
@@ -103,6 +103,6 @@ def rule_broken(exercise: Exercise, name: str, place: str = "") -> Verdict:
 
 
 def _forbidden_name(exercise: Exercise, actual: Observation) -> str:
-    """The name that a trap reports; what a sandbox says is repeated only if it is known."""
+    """Return the forbidden name that a trap reports; repeat what a sandbox says only if it is a known name."""
     said = actual.raised.message.partition(" ")[0] if actual.raised is not None else ""
     return said if said in exercise.forbidden_names else "a forbidden function"

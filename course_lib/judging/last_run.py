@@ -1,7 +1,7 @@
-"""Records the runs of a notebook's cells: of each cell the newest run counts.
+"""Records the runs of a notebook's cells; the newest run of each cell counts.
 
-What a kernel holds may be older than what the notebook says: the cell that defined it has failed since, or was run
-again without it.
+A kernel's values may be older than the notebook's code: the cell that defined a value may have failed since, or run
+again without defining it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Run:
     """One run of a cell.
 
     Attributes:
-        cell: what tells the cell from others: its marker, or else the front end's id for it; None in a terminal.
+        cell: what identifies the cell: its marker, or else the front end's id for it; None in a terminal.
         source: the cell's code.
         raised: the exception that ended it, if one did.
     """
@@ -34,17 +34,17 @@ class Run:
 
     @classmethod
     def of(cls, source: str, cell_id: str | None = None, raised: Raised | None = None) -> Run:
-        """A run of this code."""
+        """Describe a run of this code."""
         marker = _MARKER.match(source)
         return cls(marker.group() if marker is not None else cell_id, source, raised)
 
     def is_of(self, exercise_id: str) -> bool:
-        """Return whether its cell is marked as that of the answer to an exercise."""
+        """Return whether its cell is marked as the answer to an exercise."""
         return self.cell == f"# katze: {exercise_id} answer"
 
 
 class RunLog:
-    """The runs of a notebook's cells. It records them from the first time that it is used.
+    """The runs of a notebook's cells, recorded from its creation on.
 
     Args:
         shell: the notebook's IPython.
@@ -64,7 +64,7 @@ class RunLog:
 
     @property
     def namespace(self) -> dict[str, Any]:
-        """The notebook's names."""
+        """The notebook's names and values."""
         names: dict[str, Any] = self._shell.user_ns
         return names
 
@@ -77,16 +77,16 @@ class RunLog:
         return [*(run for run in self._runs if not _is_same_cell(run, running)), running]
 
     def origin(self, name: str) -> Run | None:
-        """Return the run that gave `name` its value; None where that is not known."""
+        """Return the run that gave `name` its value; None if that is unknown."""
         return self._origins.get(name)
 
     def is_outdated(self, name: str) -> bool:
-        """Return whether the cell that gave `name` its value has been run again, and no longer gives it one."""
+        """Return whether the cell that gave `name` its value has been run again without giving it one."""
         origin = self._origins.get(name)
         return origin is not None and origin not in self._runs
 
     def _add(self, run: Run) -> Run | None:
-        """Add a run, and return the one of the same cell that it replaces."""
+        """Add a run, and return the run of the same cell that it replaces."""
         replaced = next((one for one in self._runs if _is_same_cell(one, run)), None)
         if replaced is not None:
             self._runs.remove(replaced)
@@ -107,16 +107,16 @@ class RunLog:
         replaced = self._add(run)
         for name, identity in self._identities().items():
             again = self._origins.get(name) is replaced is not None and error is None and _binds(run.source, name)
-            if before.get(name) != identity or again:  # what is imported again is the same object
+            if before.get(name) != identity or again:  # importing again gives the same object
                 self._origins[name] = run
 
     def _identities(self) -> dict[str, int]:
-        """Which object each name stands for. The objects are not kept: a cell may want to free its tensors."""
+        """Return the identity of each name's object, without keeping the object: a cell may free its tensors."""
         return {name: id(value) for name, value in self._shell.user_ns.items()}
 
 
 def _binds(source: str, name: str) -> bool:
-    """Return whether code imports a name or assigns to it: the value may be the same as before."""
+    """Return whether code imports a name or assigns to it, perhaps the same value as before."""
     return any({name, "*"} & statement.defines for statement in statements_of(source))
 
 
@@ -131,13 +131,13 @@ _logs: WeakKeyDictionary[Shell, RunLog] = WeakKeyDictionary()
 
 
 def running_shell() -> Shell | None:
-    """The IPython that this runs in, if it runs in one."""
+    """Return the IPython that this runs in; None if there is none."""
     ipython = sys.modules.get("IPython")
     return ipython.get_ipython() if ipython is not None else None
 
 
 def log_of_notebook() -> RunLog | None:
-    """The log of the notebook that this runs in, from the first time on that it is asked for; None elsewhere."""
+    """Return the log of the notebook that this runs in, creating it at the first call; None elsewhere."""
     shell = running_shell()
     if shell is None:
         return None

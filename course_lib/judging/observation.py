@@ -1,7 +1,7 @@
-"""Calling an answer once, and writing down what happened as plain data.
+"""Calls an answer once, and records what happened as plain data.
 
-The same function observes the reference, the misconceptions, a student's answer in a notebook and a
-student's answer in a sandbox. What it returns is all that a check may look at.
+The same function observes the reference, the misconceptions, and a student's answer in a notebook or in a sandbox. A
+check may look only at what it returns.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _LIBRARY = Path(__file__).parents[1]
 _NOT_ITS_OWN = tuple(
     str(folder) + os.sep for folder in (_LIBRARY, _LIBRARY.parent / "autograder", Path(sysconfig.get_path("stdlib")))
 )
-"""Lines in these folders are not the answer's own. The grader's sandbox is next to the library: it calls callbacks."""
+"""Lines in these folders are not the answer's own. They include the grader's sandbox, which calls callbacks."""
 
 
 class Outcome(StrEnum):
@@ -60,23 +60,23 @@ class Outcome(StrEnum):
 
 
 ENDINGS = frozenset({Outcome.TIMED_OUT, Outcome.DIED, Outcome.NEVER_DEFINED, Outcome.RULE_BROKEN})
-"""Failures after which further calls would say nothing new, or nobody is there to answer them."""
+"""Failures after which further calls would tell nothing new, or get no reply."""
 
 
 @dataclass(frozen=True)
 class Foreign:
-    """Stands for a returned object that is not plain data: only its type's name is kept."""
+    """Stands for a returned object that is not plain data; only its type's name is kept."""
 
     type_name: str
 
 
 def with_article(name: str) -> str:
-    """A type's name as it reads in a sentence: "an int", "a list"."""
+    """Return a type's name with its article: "an int", "a list"."""
     return f"{'an' if name[:1] in 'aeiouAEIOU' else 'a'} {name}"
 
 
 class Unfit(TypeError):
-    """Raised by the check if what the answer built cannot be called as the task says."""
+    """Raised by the check if an answer's object cannot be called as the task says."""
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,8 @@ class Raised:
 
     Attributes:
         type_name: the exception's class, such as "IndexError".
-        message: what it said, shortened.
-        line: the line of the answer that raised it, counted in its own cell or file; 0 if unknown.
+        message: its message, shortened.
+        line: the line of the answer that raised it, counted within its cell or file; 0 if unknown.
         code: the text of that line; empty if unknown.
     """
 
@@ -102,12 +102,12 @@ class Observation:
 
     Attributes:
         returned: whether the call returned; if not, `failure` and perhaps `raised` say why.
-        value: what it returned, as plain data.
-        gradients: one entry for each name in `gradient_names(case)`: the gradient, or None where the
-            result does not depend on it (or is detached from it).
+        value: the result, as plain data.
+        gradients: one entry for each name in `gradient_names(case)`: the gradient, or None if the result does not
+            depend on the argument (or is detached from it).
         modified: positions in `args` that the call changed in place.
-        failure: the outcome that stands for this failure, where the call did not return.
-        raised: the exception, where there was one.
+        failure: the outcome for this failure, if the call did not return.
+        raised: the exception, if there was one.
         seconds: wall-clock time of the call.
     """
 
@@ -121,20 +121,20 @@ class Observation:
 
 
 Answer = Callable[[Case], Observation]
-"""Anything that can be observed on a case: a function in this process, or a proxy for one in a sandbox."""
+"""Observes an answer on a case: a function in this process, or a proxy for one in a sandbox."""
 
 
 def nothing_written(observations: Sequence[Observation]) -> bool:
-    """Return whether an answer raised what an empty stub raises in every case; it may be written for some only."""
+    """Return whether an answer raised in every case what an empty stub raises."""
     return all(observation.failure is Outcome.NOT_ATTEMPTED for observation in observations)
 
 
 def gradient_names(case: Case, parameters: Sequence[str] = ()) -> list[str]:
-    """The names of the gradients that a case compares, in the order of `Observation.gradients`.
+    """Return the names of the gradients that a case compares, in the order of `Observation.gradients`.
 
     Args:
         case: says which gradients are compared.
-        parameters: the names of the answer's parameters, where they are known (`Exercise.parameters`).
+        parameters: the names of the answer's parameters, if known (`Exercise.parameters`).
     """
     names = [argument_name(position, parameters) for position in case.gradients]
     if case.weight_gradients:
@@ -143,47 +143,48 @@ def gradient_names(case: Case, parameters: Sequence[str] = ()) -> list[str]:
 
 
 def argument_name(position: int, parameters: Sequence[str]) -> str:
-    """The name of a positional argument, or "argument 1" where it has none."""
+    """Return the name of a positional argument, or "argument 1" if it has none."""
     return parameters[position] if position < len(parameters) else f"argument {position + 1}"
 
 
 def observe(answer: Callable[..., Value], case: Case, forbidden: Collection[str] = ()) -> Observation:
-    """Call `answer` once, as `case` says.
+    """Call `answer` once as `case` says, and observe what happens.
 
     Gradients are those of the sum of the first returned tensor, weighted by fixed numbers
     (see `cotangent`), so that no symmetry hides a mistake.
 
     Args:
-        answer: a function, or a class where the case has `construct` or `weights`.
+        answer: a function, or a class if the case has `construct` or `weights`.
         case: what to call it with. Its tensors are copied first and never changed.
-        forbidden: names of torch functions that break a rule when the answer calls them.
+        forbidden: names of torch functions that the answer may not call.
 
     Returns:
-        What happened. Exceptions are recorded, not raised; only KeyboardInterrupt passes through.
+        The observation. Exceptions are recorded, not raised; only KeyboardInterrupt passes through.
     """
     seen, arguments = call(answer, case, forbidden)
     return replace(seen, modified=modified(case, arguments)) if seen.returned else seen
 
 
 def modified(case: Case, arguments: Sequence[Value]) -> tuple[int, ...]:
-    """The positions of the arguments that a call changed in place.
+    """Return the positions of the arguments that a call changed in place.
 
     Args:
-        case: what it was called with.
+        case: the case that was called.
         arguments: the positional arguments after the call, as plain data.
     """
     return tuple(i for i, (old, new) in enumerate(zip(case.args, arguments, strict=True)) if not _identical(old, new))
 
 
-@torch.inference_mode(False)  # a notebook may have left it on, and nothing made in it could be differentiated
+@torch.inference_mode(False)  # a notebook may have left it on, which would forbid gradients
 def call(
     answer: Callable[..., Value], case: Case, forbidden: Collection[str] = ()
 ) -> tuple[Observation, tuple[Value, ...]]:
-    """Like `observe`, but leave it to the caller to tell which arguments were changed: nothing that runs beside an
-    answer can be trusted to.
+    """Observe an answer, but return the arguments, for the caller to find out which were changed.
+
+    A sandbox uses this: no code that runs beside an answer can be trusted to compare them.
 
     Returns:
-        What happened, and the positional arguments after the call as plain data; none if it did not return.
+        The observation, and the positional arguments after the call as plain data; none if it did not return.
     """
     case = _as_it_was_asked_for(answer, case)
     away = Elsewhere() if case.elsewhere else None
@@ -191,7 +192,7 @@ def call(
     trap = Trap(forbidden) if forbidden else None
     unknown: list[str] = []
     copied = partial(fresh, trap=trap, unknown=unknown)
-    # An answer gets a copy of the leaf, since torch refuses in-place changes to a leaf with an error that misleads.
+    # An answer gets a copy of the leaf, since torch refuses in-place changes to a leaf with a misleading error.
     args = [leaves[i].clone() if i in leaves else copied(value) for i, value in enumerate(case.args)]
     kwargs = {name: copied(value) for name, value in case.kwargs.items()}
     start = time.perf_counter()
@@ -209,7 +210,7 @@ def call(
             raise MixedDevices(MIXED)
         wanted = list(leaves.values())
         wanted += [weights[name] for name in sorted(case.weights)] if case.weight_gradients else []
-        with torch._C.DisableTorchFunctionSubclass():  # what a subclass of Tensor defines itself is not asked
+        with torch._C.DisableTorchFunctionSubclass():  # code of a Tensor subclass must not run
             gradients = _gradients(result, wanted)
             value, arguments = _plain(result), tuple(map(_argument_after, args))
     except KeyboardInterrupt:
@@ -217,7 +218,7 @@ def call(
     except BaseException as error:  # a student's answer may raise anything, SystemExit included
         if away is not None and not away.mixed and not (trap and trap.used):
             here = replace(case, elsewhere=False, kwargs=on_the_cpu(dict(case.kwargs)))
-            return call(answer, here, forbidden)  # no other device is all that real
+            return call(answer, here, forbidden)  # the simulated device is not that perfect
         if unknown and not (trap and trap.used):
             return _not_known(unknown), ()
         failed = Observation(
@@ -229,13 +230,13 @@ def call(
         return failed, ()
     if trap and trap.used:
         return Observation(False, failure=Outcome.RULE_BROKEN, raised=Raised(RuleBroken.__name__, trap.used)), ()
-    if unknown:  # even if the answer went on as though nothing had happened
+    if unknown:  # even if the answer caught the exception
         return _not_known(unknown), ()
     return Observation(True, value, gradients, seconds=time.perf_counter() - start), arguments
 
 
 def _argument_after(value: Value) -> Value:
-    """An argument as plain data, whatever an answer has made of it."""
+    """Return an argument as plain data, whatever the answer did to it."""
     try:
         return _plain(value)
     except RecursionError:
@@ -243,56 +244,56 @@ def _argument_after(value: Value) -> Value:
 
 
 def _not_known(unknown: Sequence[str]) -> Observation:
-    """Return the observation that stands for a call on something that was not recorded."""
+    """Return the observation for a call whose callback had no recorded result."""
     return Observation(False, failure=Outcome.UNGRADED, raised=Raised(NotRecorded.__name__, unknown[0]))
 
 
 def _use(module: nn.Module, args: Sequence[Value], other: Callable[[Tensor], Tensor]) -> None:
-    """Call a module on other tensors, so that what it keeps from its first call shows in the next one.
+    """Call a module on other tensors, so that anything it caches from its first call shows in the next one.
 
-    They are made from those of a case, and may make no sense to the module: it may refuse them.
+    The tensors are made from those of a case. They may make no sense to the module, which may then refuse them.
     """
     with suppress(Exception):
         module(*(other(value) if isinstance(value, Tensor) else fresh(value) for value in args))
 
 
 def turned_around(value: Tensor) -> Tensor:
-    """The same numbers in the opposite order, along every dimension."""
+    """Return the same numbers in the opposite order, along every dimension."""
     return value.detach().flip(tuple(range(value.ndim)))
 
 
 def _shortened(value: Tensor) -> Tensor:
-    """The first item of a batch, without its last position."""
+    """Cut a batch to its first item, without the last position."""
     first = value.detach()[:1] if value.ndim else value.detach()
     return (first[:, :-1] if first.ndim > 1 and first.shape[1] > 1 else first).clone()
 
 
 _OTHERWISE = (turned_around, _shortened)
-"""What a module is called with before: other contents of the same shapes, and other shapes."""
+"""What a module is called with before a repetition: other contents of the same shapes, and other shapes."""
 
 
 @contextmanager
 def _surroundings(case: Case, trap: Trap | None) -> Iterator[None]:
-    """Set up a call's gradient mode, its random numbers, and the trap for what is forbidden."""
+    """Set up a call's gradient mode, its random numbers, and the trap for forbidden functions."""
     with _grad_mode(case), _lots(case), trap or nullcontext():
         yield
 
 
 def _grad_mode(case: Case) -> AbstractContextManager[object]:
-    """Gradients as in a notebook, whatever it has set, so that an answer may use autograd itself.
+    """Enable gradients, whatever the notebook has set, so that an answer may use autograd itself.
 
-    Only a class whose gradients nobody asks for goes without: it may take its own parameters to numpy.
+    They are off only for a class whose gradients are not compared: it may convert its parameters to numpy.
     """
     return torch.no_grad() if case.weights and not gradient_names(case) else torch.enable_grad()
 
 
 @contextmanager
 def _lots(case: Case) -> Iterator[None]:
-    """In training, the same draws in every run: a mistake gives the same numbers again, and can be recognized."""
+    """In training, make the same draws in every run, so that a mistake's numbers can be recognized."""
     if not case.training:
         yield
         return
-    with torch.random.fork_rng(devices=()):  # the notebook's own draws continue where they were
+    with torch.random.fork_rng(devices=()):  # the notebook's own draws continue unchanged
         torch.default_generator.manual_seed(_SEED_OF_LOTS)
         yield
 
@@ -301,7 +302,7 @@ _SEED_OF_LOTS = 0
 
 
 def cotangent(value: Tensor) -> Tensor:
-    """The fixed weights, of the shape of `value`, by which a result is summed before its gradients are taken."""
+    """Return the fixed weights, of the shape of `value`, with which a result is summed before taking gradients."""
     steps = torch.arange(1, value.numel() + 1, dtype=torch.float64, device=value.device)
     return torch.cos(steps).reshape(value.shape).to(value.dtype)
 
@@ -309,16 +310,16 @@ def cotangent(value: Tensor) -> Tensor:
 def _prepared(
     answer: Callable[..., Value], case: Case, construct: Mapping[str, Value]
 ) -> tuple[Callable[..., Value], dict[str, Tensor]]:
-    """The callable that the case calls, and the parameters whose gradients it may ask for."""
+    """Return the callable that the case calls, and the parameters whose gradients it may compare."""
     if not case.construct and not case.weights:
         return answer, {}
     module = answer(**_under_its_names(answer, construct, case.formerly))
     if not isinstance(module, nn.Module):
         raise Unfit(f"A torch.nn.Module was expected, but {with_article(type(module).__name__)} was built.")
     if case.weights and {weight.dtype for weight in case.weights.values()} == {torch.float64}:
-        module.double()  # load_state_dict rounds to the precision that it finds
+        module.double()  # load_state_dict rounds to the module's precision
     try:
-        buffers = {name for name, _ in module.named_buffers()}  # one that nobody asked for stays as it was built
+        buffers = {name for name, _ in module.named_buffers()}  # a buffer that is not in the case keeps its dtype
         kept = {name: tensor for name, tensor in module.state_dict().items() if name in buffers}
         module.load_state_dict({**kept, **case.weights})
     except RuntimeError as error:
@@ -330,7 +331,7 @@ def _prepared(
 def _under_its_names(
     answer: Callable[..., Value], construct: Mapping[str, Value], formerly: Mapping[str, str]
 ) -> dict[str, Value]:
-    """The arguments of a constructor: under their names of an earlier version where the answer has those instead."""
+    """Return a constructor's arguments, under their former names if the answer has those."""
     if not formerly:
         return dict(construct)
     taken = inspect.signature(answer).parameters
@@ -341,13 +342,13 @@ def _under_its_names(
 
 
 def _as_it_was_asked_for(answer: Callable[..., Value], case: Case) -> Case:
-    """The case without the arguments that a function of an earlier version does not take: a device, say."""
+    """Return the case without arguments that a function for an earlier version does not take, such as a device."""
     new = {name for name, former in case.formerly.items() if not former} & case.kwargs.keys()
     if not new:
         return case
     try:
         parameters = inspect.signature(answer).parameters
-    except (TypeError, ValueError):  # some that are written in C have none to show
+    except (TypeError, ValueError):  # some functions in C have no signature
         return case
     if new <= parameters.keys() or any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
         return case
@@ -369,13 +370,13 @@ def _other_weights(wanted: Mapping[str, Tensor], own: Mapping[str, Tensor]) -> s
 
 
 def _names(names: Sequence[str]) -> str:
-    """The first few of them."""
+    """Return the first few names."""
     more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
     return ", ".join(names[:_NAMES_SHOWN]) + more
 
 
 _NAMES_SHOWN = 4
-"""How many parameters with other names or shapes are named."""
+"""The number of parameters with wrong names or shapes to name."""
 
 
 def _gradients(result: Value, wanted: list[Tensor]) -> tuple[Tensor | None, ...]:
@@ -392,7 +393,7 @@ def _gradients(result: Value, wanted: list[Tensor]) -> tuple[Tensor | None, ...]
 
 
 def fresh(value: Value, trap: Trap | None = None, unknown: list[str] | None = None) -> Value:
-    """A copy that shares nothing with `value`; `clone` keeps a transposed memory layout."""
+    """Return a copy that shares nothing with `value`, but keeps a transposed memory layout."""
     if isinstance(value, Array):
         return give_arrays(value)
     if isinstance(value, Given):
@@ -407,10 +408,10 @@ def fresh(value: Value, trap: Trap | None = None, unknown: list[str] | None = No
 
 
 def _callable(callback: Callback, trap: Trap | None, unknown: list[str] | None) -> Callable[..., Value]:
-    """A callback as the answer sees it: a function of plain data, whose calls are counted.
+    """Return a callback as the answer sees it: a function of plain data that counts its calls.
 
-    What it does itself breaks no rule of the answer's. So the trap waits, but only once the arguments are known to be
-    plain: anything else could be code of the answer's.
+    What the callback does breaks no rule of the answer, so the trap is paused, but only once the arguments are known to
+    be plain: anything else could run the answer's code.
     """
     calls = itertools.count(1)
 
@@ -430,7 +431,7 @@ def _callable(callback: Callback, trap: Trap | None, unknown: list[str] | None) 
 
 
 def foreign_in(value: Value) -> str:
-    """The type of the first thing in an argument of a case that cannot cross; empty if all can."""
+    """Return the type of the first thing in a case's argument that cannot enter a sandbox; empty if all can."""
     if isinstance(value, (Callback, Given, Array)):
         return ""
     inside = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else None
@@ -448,7 +449,7 @@ def _argument(callback: Callback, value: Value) -> Value:
 
 
 def _foreign(value: Value) -> str:
-    """The type of the first thing in a value that is not plain data; empty if there is none."""
+    """Return the type of the first thing in a value that is not plain data; empty if there is none."""
     if isinstance(value, Foreign):
         return value.type_name
     inside = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
@@ -458,7 +459,7 @@ def _foreign(value: Value) -> str:
 def _identical(old: Value, new: Value) -> bool:
     """Return whether an argument is the same after a call; `new` is plain data."""
     if isinstance(old, (Callback, Given)):
-        return True  # nothing of it is the answer's to change
+        return True  # an answer cannot change these
     if isinstance(old, Tensor):
         return (
             isinstance(new, Tensor)
@@ -478,7 +479,7 @@ def _identical(old: Value, new: Value) -> bool:
 
 
 _DICTS = (dict, Counter, defaultdict, OrderedDict)
-"""Exact types that count as a dict: whoever counts with a `Counter` has counted."""
+"""Exact types that count as a dict; a `Counter` is a fine way to count."""
 
 
 _NUMPYS: tuple[tuple[type, type], ...] = (
@@ -488,15 +489,15 @@ _NUMPYS: tuple[tuple[type, type], ...] = (
     (numpy.bool_, bool),
     (numpy.str_, str),
 )
-"""Numpy's scalars, with Python's type for each: `scores.argmax()` of an array is as good an int as any. A tensor of one
-entry is none, since the lessons tell the two apart: its `.item()` is."""
+"""Numpy's scalars, with Python's type for each: `scores.argmax()` of an array counts as an int. A tensor of one entry
+does not, since the lessons distinguish the two; its `.item()` does."""
 
 
 def _plain(value: Value) -> Value:
-    """`value` as plain data, with `Foreign` in place of anything else.
+    """Return `value` as plain data, with `Foreign` in place of anything else.
 
-    Of a subclass of a tensor or a tuple, such as a parameter or a named tuple, what torch and Python know is taken;
-    nothing that it defines itself is asked. Other types must be exact.
+    A subclass of a tensor or a tuple, such as a parameter or a named tuple, is read by torch's and Python's own
+    methods; code that it defines does not run. Other types must be exact.
     """
     kind = type(value)
     if _is_a(kind, Tensor) and kind.__torch_dispatch__ is Tensor.__torch_dispatch__:
@@ -524,25 +525,25 @@ def _plain(value: Value) -> Value:
 
 
 def _is_one_of(kind: type, exact: Iterable[type]) -> bool:
-    """Return whether this is one of these types; `in` would ask the type's own `==`, which may be the answer's."""
+    """Return whether this is one of these types; `in` would call the type's `==`, which may be the answer's code."""
     return any(kind is one for one in exact)
 
 
 def _is_a(kind: type, base: type) -> bool:
-    """Return whether this is a type or a subclass of it, whatever the type itself says to `==` and `issubclass`."""
+    """Return whether this is a type or a subclass of it, without running the type's own `==` or `issubclass` hooks."""
     return _is_one_of(base, type.mro(kind))
 
 
 def _plain_key(key: Any) -> Any:
-    """A key of a dict, with numpy's strings as Python's."""
+    """Return a dict's key, with numpy's strings as Python's."""
     if type(key) is tuple:
         return tuple(map(_plain_key, key))
     return str(key) if type(key) is numpy.str_ else key
 
 
 def failure_of(error: BaseException) -> Outcome:
-    """The outcome that stands for an exception."""
-    if type(error) is NotImplementedError and not str(error):  # the stub's own; torch's carry a message
+    """Return the outcome for an exception."""
+    if type(error) is NotImplementedError and not str(error):  # the stub's has no message, torch's have one
         return Outcome.NOT_ATTEMPTED
     if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
         return Outcome.OUT_OF_MEMORY
@@ -550,7 +551,7 @@ def failure_of(error: BaseException) -> Outcome:
 
 
 def raised_by(error: BaseException) -> Raised:
-    """The exception as text, with the innermost line that is the answer's own, or that is not Python."""
+    """Describe an exception, with the innermost line of the answer's own code, or with the line of a syntax error."""
     line, code = 0, ""
     trace = error.__traceback__
     while trace is not None:
@@ -560,6 +561,6 @@ def raised_by(error: BaseException) -> Raised:
             code = linecache.getline(file, line).strip()
         trace = trace.tb_next
     if not line and isinstance(error, SyntaxError) and type(error.lineno) is int and type(error.text) is str:
-        # The text of the exception would name the cell's file, which is IPython's own.
+        # The exception's text would name the cell's file, which IPython invents.
         return Raised(type(error).__name__, str(error.msg)[:500], error.lineno, error.text.strip()[:500])
     return Raised(type(error).__name__, str(error)[:500], line, code)

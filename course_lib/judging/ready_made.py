@@ -1,7 +1,7 @@
-"""Libraries' names for what exercises have their students write.
+"""Library names of what students write in exercises.
 
-An exercise lists families (`Exercise.forbidden`). An answer's text is searched for their names (`rules.py`), and a trap
-watches for them while it runs (`trap.py`). What neither sees earns its points; what could hide a call is shown to the
+An exercise lists families (`Exercise.forbidden`). `rules.py` searches an answer's text for their names, and `trap.py`
+watches for them while it runs. A call that neither sees costs no points; code that could hide one is shown to the
 teacher (`hiding.py`).
 """
 
@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ReadyMade:
-    """A family of computations that libraries have ready-made.
+    """A family of computations that libraries offer ready-made.
 
     Attributes:
         id: a short name in snake_case.
-        names: of functions and classes, wherever they are ("softmax"); of a module, all of it ("torch.masked").
+        names: names of functions and classes in any module ("softmax"), and of whole modules ("torch.masked").
     """
 
     id: str
@@ -36,16 +36,16 @@ SOFTMAX = ReadyMade(
         *FUSED_ATTENTION.names,
     ),
 )
-"""The weights that scores become: exp(x) over its sum. What attends has one in it."""
+"""Turning scores into weights: exp(x) over its sum. Whatever attends includes it."""
 
 MASKED_SOFTMAX = ReadyMade("masked_softmax", ("masked_softmax", "_masked_softmax", "MaskedTensor", "torch.masked"))
-"""The softmax of some of the scores."""
+"""The softmax over some of the scores."""
 
 READY_MADE_HEADS = ReadyMade(
     "ready_made_heads",
     ("multi_head_attention_forward", "_native_multi_head_attention", "MultiheadAttention"),
 )
-"""Multi-head attention with its projections. Attention for heads that are cut already is no part of it."""
+"""Multi-head attention with its projections, but not attention for heads that are already split."""
 
 ENCODER_LAYERS = ReadyMade(
     "encoder_layers",
@@ -60,7 +60,7 @@ NORMALISATION = ReadyMade(
         "local_response_norm",
     ),
 )
-"""Taking off the mean and dividing by the deviation, of whatever entries."""
+"""Subtracting the mean and dividing by the deviation, over any entries."""
 
 DROPOUT = ReadyMade("dropout", ("dropout", "Dropout"))
 """Setting entries to zero at random."""
@@ -75,10 +75,10 @@ COSINE = ReadyMade(
 """The cosine of the angle between two vectors."""
 
 JACOBIAN = ReadyMade("jacobian", ("jacobian", "jacrev", "jacfwd", "hessian"))
-"""Derivatives of all outputs by all inputs at once."""
+"""Derivatives of all outputs with respect to all inputs at once."""
 
 AUTOGRAD = ReadyMade("autograd", ("backward", "vjp", "jvp", "torch.autograd", "torch.func"))
-"""Gradients by torch, of whatever was computed."""
+"""Torch's gradients of any computation."""
 
 ADAM = ReadyMade(
     "adam",
@@ -87,10 +87,10 @@ ADAM = ReadyMade(
         *("_fused_adam", "_fused_adam_", "torch.optim.adam", "torch.optim.adamw"),
     ),
 )
-"""Adam's update, and that of its relatives."""
+"""The updates of Adam and its relatives."""
 
 ORTHOGONALISATION = ReadyMade("orthogonalisation", ("Muon", "muon", "_zeropower_via_newtonschulz"))
-"""Muon's polynomial of a matrix."""
+"""Muon's matrix polynomial."""
 
 TOKENIZERS = ReadyMade("tokenizers", ("tokenizers", "Tokenizer", "BpeTrainer", "WordPieceTrainer", "WordPiece"))
 """Cutting words into pieces."""
@@ -114,4 +114,4 @@ EDITS = ReadyMade(
 """Edit distances."""
 
 PAIRS = ReadyMade("pairs", ("join_pair", "encode_pair", "collate_labelled"))
-"""Two sentences with their special tokens, as the course's own library encodes them."""
+"""The library's encoding of two sentences with their special tokens."""

@@ -20,17 +20,17 @@ from course_lib.judging.exercise import CORE, Callback, Case, Exercise, Value
 from course_lib.judging.given import Given
 from course_lib.judging.observation import ENDINGS, Foreign, Outcome, argument_name, with_article
 
-if TYPE_CHECKING:  # a verdict shows itself through this module
+if TYPE_CHECKING:  # the verdict imports this module
     from course_lib.judging.verdict import CaseResult, Verdict
 
 MOST_ENTRIES = 64
-"""Tensors up to this many entries are shown whole; of larger ones, the shape and the first row."""
+"""Tensors up to this many entries are shown whole; larger ones by shape and first row."""
 
 SMALL_INPUT = 24
-"""Inputs up to this many entries are shown with a case that failed."""
+"""Inputs up to this many entries are shown with a failed case."""
 
 MOST_ITEMS = 8
-"""How many items of lists, tuples and dicts are shown."""
+"""The number of items to show of lists, tuples and dicts."""
 
 _SHORT = 20
 """Strings up to this many characters are shown whole inside another value."""
@@ -39,10 +39,10 @@ DECIMALS = 4
 """Numbers in tensors are shown with this many decimals."""
 
 TEXT_WIDTH = 80
-"""The columns of a terminal: sentences are broken so that they fit, with what they are indented by."""
+"""The width of a terminal, in columns: sentences are wrapped to fit, including their indentation."""
 
 _DETAILS_WIDTH = TEXT_WIDTH - 8
-"""What the details of a case have of it."""
+"""The indentation of a case's details."""
 
 HEADINGS = {
     Outcome.PASSED: "Right",
@@ -60,9 +60,9 @@ HEADINGS = {
 
 
 def drawn(draw: Callable[[Verdict], str], verdict: Verdict) -> tuple[str, str]:
-    """Return a function's drawing of a verdict, and an empty text; or its plain form, and what went wrong in drawing.
+    """Draw a verdict, and return it with an empty text; if that fails, return its plain form and the error.
 
-    A verdict counts even if it cannot be shown: no defect here may cost anybody a grade.
+    A verdict counts even if it cannot be drawn: no defect here may cost anybody a grade.
 
     Args:
         draw: `verdict_text` or `verdict_html`.
@@ -77,7 +77,7 @@ def drawn(draw: Callable[[Verdict], str], verdict: Verdict) -> tuple[str, str]:
 
 
 def _plain_lines(verdict: Verdict) -> Iterator[str]:
-    """The verdict without its details: the points, the name of the mistake, and which cases passed."""
+    """Yield the verdict without its details: the points, the name of the mistake, and which cases passed."""
     yield f"{verdict.exercise.id}: {heading(verdict)}, {score(verdict)}"
     if verdict.misconception is not None or verdict.note:
         yield verdict.note if verdict.misconception is None else verdict.misconception.message
@@ -92,7 +92,7 @@ def _plain_lines(verdict: Verdict) -> Iterator[str]:
 
 
 def case_message(verdict: Verdict, result: CaseResult) -> str:
-    """The sentence on a case, with the relation where it is the one that is shown; a plainer one where none is made."""
+    """Return the sentence about a case, with the relation if the case is shown in detail; a plain one if that fails."""
     try:
         return f"{result.message} {verdict.relation if result is verdict.shown else ''}".strip()
     except Exception as error:
@@ -100,21 +100,21 @@ def case_message(verdict: Verdict, result: CaseResult) -> str:
 
 
 def heading(verdict: Verdict) -> str:
-    """The verdict in a few words; "Partly right" where some part earned points."""
+    """Return the verdict in a few words; "Partly right" if some part earned points."""
     if not verdict.passed and verdict.points:
         return "Partly right"
     return HEADINGS[verdict.outcome]
 
 
 def score(verdict: Verdict) -> str:
-    """The points in words: "2 of 3 points", or "no score" where it could not be graded."""
+    """Return the points in words: "2 of 3 points", or "no score" if the answer could not be graded."""
     if verdict.points is None:
         return f"no score (out of {verdict.max_points})"
     return f"{verdict.points:g} of {verdict.max_points} point{'s' if verdict.max_points != 1 else ''}"
 
 
 def lead(verdict: Verdict) -> str:
-    """The sentence that the student should read first; empty where the cases say it all."""
+    """Return the sentence that the student should read first; empty if the cases say it all."""
     if verdict.misconception is not None:
         return verdict.misconception.message
     if verdict.note:
@@ -125,7 +125,7 @@ def lead(verdict: Verdict) -> str:
 
 
 def _changes_its_arguments(verdict: Verdict) -> str:
-    """The first sentence where the core part fails only because arguments were changed; empty elsewhere."""
+    """Return the first sentence if the core part fails only because arguments were changed; empty otherwise."""
     failures = [result for result in verdict.cases if not result.passed]
     telling = [result for result in failures if result.case.part == CORE] or failures
     if not telling or not all(map(_is_modified, telling)):
@@ -141,7 +141,7 @@ def _is_modified(result: CaseResult) -> bool:
 
 
 def waiting(verdict: Verdict) -> str:
-    """A sentence on the points of parts that are right and wait for the core part; empty where there are none."""
+    """Return a sentence about parts that are right but wait for the core part; empty if there are none."""
     failed = {result.case.part for result in verdict.cases if not result.passed}
     cut_short = any(result.actual.failure in ENDINGS for result in verdict.cases)
     if CORE not in failed or cut_short:
@@ -158,19 +158,19 @@ def waiting(verdict: Verdict) -> str:
 
 
 def unheard(verdict: Verdict) -> str:
-    """A sentence on what an answer prints, which a check does not show; empty where there is nothing to look for."""
+    """Return a sentence about printed output, which a check does not show; empty if it would not help."""
     if verdict.passed or not verdict.prints:
         return ""
     return f"What your answer prints is not shown here. To see it, call {verdict.exercise.name} yourself."
 
 
 def _closing(verdict: Verdict) -> list[str]:
-    """The sentences below the cases."""
+    """Return the sentences below the cases."""
     return [sentence for sentence in (waiting(verdict), unheard(verdict), *verdict.closing) if sentence]
 
 
 def verdict_text(verdict: Verdict) -> str:
-    """The verdict for a terminal: a line for each visible case, one for the hidden ones, details of one failure."""
+    """Draw the verdict for a terminal: a line for each visible case, one for hidden cases, details of one failure."""
     lines = [f"{verdict.exercise.id}: {heading(verdict)}, {score(verdict)}"]
     if lead(verdict):
         lines += ["", *indented(lead(verdict))]
@@ -192,20 +192,20 @@ def say(sentences: str) -> None:
 
 
 def indented(sentence: str) -> list[str]:
-    """The lines of a sentence in a plain-text verdict or panel."""
+    """Wrap and indent a sentence for a plain-text verdict or panel."""
     return textwrap.wrap(sentence, TEXT_WIDTH, initial_indent="  ", subsequent_indent="  ")
 
 
 def _printable(line: str) -> str:
-    """A line that cannot steer a terminal, whatever an answer has put into it."""
+    """Return a line without control characters, so that an answer's text cannot steer a terminal."""
     return "".join(character if character.isprintable() else "�" for character in line)
 
 
 def verdict_html(verdict: Verdict) -> str:
-    """The verdict as one self-contained <div>. Everything that comes from an answer is escaped."""
+    """Draw the verdict as one self-contained <div>. Everything that comes from an answer is escaped."""
     state = "pass" if verdict.passed else "part" if verdict.points else "fail"
     if verdict.outcome is Outcome.NOT_ATTEMPTED and not verdict.points:
-        state = "open"  # no alarm: nobody has answered yet
+        state = "open"  # no alarm: there is no answer yet
     body = [
         f'<div class="katze-verdict katze-{state}" role="status">',
         style_sheet("verdict"),
@@ -231,7 +231,7 @@ def verdict_html(verdict: Verdict) -> str:
 
 
 def mark_html(mark: str, word: str) -> str:
-    """A sign such as ✓ with its word, which is what a screen reader reads."""
+    """Return a sign such as ✓ with its word for screen readers."""
     return f'<span class="katze-mark katze-{word}" role="img" aria-label="{word}">{mark}</span>'
 
 
@@ -243,12 +243,12 @@ def _hint_lines(verdict: Verdict) -> list[str]:
 
 
 def _folded(summary: str, inside: str) -> str:
-    """Return details that open by a click, without a kernel."""
+    """Return details that open on a click, without a kernel."""
     return f"<details><summary>{escape(summary)}</summary>{inside}</details>"
 
 
 def with_code(sentence: str) -> str:
-    """A sentence as HTML, escaped, with the text between backticks as code."""
+    """Return a sentence as HTML, escaped, with the text between backticks as code."""
     return _IN_BACKTICKS.sub(r"<code>\1</code>", escape(sentence))
 
 
@@ -265,7 +265,7 @@ class _Item:
 
 
 def _items(verdict: Verdict) -> Iterator[_Item]:
-    """The visible cases one by one, the hidden ones in one line; all in one line where everything is right."""
+    """Yield the visible cases one by one, and hidden ones in one line; all in one line if everything is right."""
     if verdict.outcome is Outcome.NOT_ATTEMPTED or not verdict.cases:
         return
     hidden = [result for result in verdict.cases if result.hidden]
@@ -289,7 +289,7 @@ def _count(results: Sequence[CaseResult]) -> str:
 
 
 def _rows(verdict: Verdict, result: CaseResult) -> Iterator[tuple[str, str]]:
-    """Show the call, what was expected and what came back; no numbers of a hidden case."""
+    """Yield the call, the expected result and the actual one; no numbers of a hidden case."""
     if result.hidden:
         return
     yield _CALLED, call_text(verdict.exercise, result.case)
@@ -308,7 +308,7 @@ def _rows(verdict: Verdict, result: CaseResult) -> Iterator[tuple[str, str]]:
 
 
 def _small_inputs(exercise: Exercise, case: Case) -> Iterator[tuple[str, str]]:
-    """The tensors among a call's arguments that can be read at a glance."""
+    """Yield those tensors among a call's arguments that are small enough to read."""
     named = [(argument_name(place, exercise.parameters), value) for place, value in enumerate(case.args)]
     for name, value in (*named, *case.kwargs.items()):
         if isinstance(value, Tensor) and 0 < value.numel() <= SMALL_INPUT:
@@ -316,7 +316,7 @@ def _small_inputs(exercise: Exercise, case: Case) -> Iterator[tuple[str, str]]:
 
 
 def _told_apart(found: Difference, expected: Value, actual: Value) -> tuple[str, str]:
-    """Two values as short text: with the decimals that tell them apart, or by the item in which they differ."""
+    """Return two values as short text, with enough decimals to tell them apart, or the items in which they differ."""
     texts = value_text(expected), value_text(actual)
     if found.kind is Kind.VALUE and found.path:
         for key in found.path:
@@ -334,16 +334,16 @@ def _told_apart(found: Difference, expected: Value, actual: Value) -> tuple[str,
 
 
 _MORE_DECIMALS = (8, 12, 16)
-"""How many decimals are tried where four do not tell two tensors apart."""
+"""The numbers of decimals to try if four do not tell two tensors apart."""
 
 
 def _beside(label: str, text: str) -> str:
-    """A label in front of a text, whose further lines go below its first."""
+    """Put a label in front of a text, and align its further lines with the first."""
     return label + text.replace("\n", "\n" + " " * len(label))
 
 
 def _remark(verdict: Verdict, result: CaseResult) -> str:
-    """A sentence where an answer raises on everything with leading dimensions, and is right on everything without."""
+    """Return a sentence if an answer raises on all cases with leading dimensions, and is right on all without."""
     told = [r for r in verdict.cases if not r.hidden and r.case.part == CORE and _dimensions(r.case)]
     flat = [r for r in told if max(_dimensions(r.case).values()) <= _FLAT]
     deep = [r for r in told if max(_dimensions(r.case).values()) > _FLAT]
@@ -359,7 +359,7 @@ def _remark(verdict: Verdict, result: CaseResult) -> str:
 
 
 _FLAT = 2
-"""Without leading dimensions a tensor has no more than these: positions and features."""
+"""A tensor without leading dimensions has at most these two: positions and features."""
 
 
 def _dimensions(case: Case) -> dict[int | str, int]:
@@ -415,7 +415,7 @@ def _rows_html(rows: Iterable[tuple[str, str]]) -> str:
 
 
 def call_text(exercise: Exercise, case: Case) -> str:
-    """The call as a student would write it, with shapes in place of tensors: `f(x=tensor[2, 3], length=4)`."""
+    """Return the call as a student would write it, with shapes in place of tensors: `f(x=tensor[2, 3], length=4)`."""
     built = ", ".join(f"{key}={_brief(value)}" for key, value in case.construct.items())
     callee = f"{exercise.name}({built})" if exercise.is_class else exercise.name
     callee += ".train()" if case.training else ""
@@ -444,7 +444,7 @@ def _brief(value: Value) -> str:
 
 
 _ALMOST_NOTHING = 1e-9
-"""A float nearer to 1 is shown as 1 less so much: 0.999999999999 reads like a slip."""
+"""A float closer to 1 is shown as 1 minus the difference, since 0.999999999999 looks like an error."""
 
 
 def _holds_more_than_text(value: Value) -> bool:
@@ -455,9 +455,10 @@ def _holds_more_than_text(value: Value) -> bool:
 
 
 def value_text(value: Value, decimals: int = DECIMALS) -> str:
-    """A value as short text: small tensors whole, large ones by shape and first row, the beginning of anything else.
+    """Return a value as short text: small tensors whole, large ones by shape and first row, anything else shortened.
 
-    The value may be anything that a sandbox can send: nothing here takes longer than its result is short.
+    The value may be anything that a sandbox can send, so the time taken depends on the length of the result, not of the
+    value.
     """
     if isinstance(value, Tensor):
         if 0 < value.numel() <= MOST_ENTRIES:
@@ -478,14 +479,14 @@ def value_text(value: Value, decimals: int = DECIMALS) -> str:
 
 
 def _key(key: str | tuple[str, ...]) -> str:
-    """A key of a dict, in a few words."""
+    """Return a dict's key in a few words."""
     if isinstance(key, str):
         return repr(key[:60])
     return f"({', '.join(repr(part[:60]) for part in key[:MOST_ITEMS])})"
 
 
 def _inside(value: Value) -> str:
-    """A value inside another one, in a few words."""
+    """Return a nested value in a few words."""
     if isinstance(value, Tensor):
         return _brief(value)
     if isinstance(value, (list, tuple, dict)):
@@ -494,7 +495,7 @@ def _inside(value: Value) -> str:
 
 
 def _few_words(value: Value) -> bool:
-    """Return whether this is a short list or tuple of short strings, such as the pieces of a word."""
+    """Return whether this is a short list or tuple of short strings, such as a word's pieces."""
     return (
         isinstance(value, (list, tuple))
         and 0 < len(value) <= MOST_ITEMS
@@ -503,7 +504,7 @@ def _few_words(value: Value) -> bool:
 
 
 def _tensor_text(value: Tensor, decimals: int) -> str:
-    """Nested rows of numbers in aligned columns, with these decimals, or as many digits where they are far from 1."""
+    """Return numbers in nested rows and aligned columns, with these decimals, or as many digits if far from 1."""
     flat = value.detach().double().flatten()
     sizes = flat.abs()[torch.isfinite(flat) & (flat != 0)]
     far = value.is_floating_point() and sizes.numel() > 0 and not 1e-2 <= sizes.max().item() < 1e5
@@ -513,7 +514,7 @@ def _tensor_text(value: Tensor, decimals: int) -> str:
 
 
 def _nested(entries: list[str], shape: list[int], depth: int) -> str:
-    """`entries` in brackets, one pair for each dimension of `shape`."""
+    """Put `entries` in brackets, one pair for each dimension of `shape`."""
     if not shape:
         return entries[0]
     if len(shape) == 1:

@@ -1,8 +1,8 @@
-"""Names that an answer may not use, found in its syntax tree (`trap.py` finds them when it runs).
+"""Finds names that an answer may not use in its syntax tree (`trap.py` finds them when it runs).
 
-Best effort, and said to be so: Python can reach a function in more ways than these two show. What could hide a call is
-found by `hiding.py`, for the teacher. What may not be *read* is withheld from the sandbox instead; a rule only keeps a
-student from skipping the work with one call.
+This is best effort, and the docs say so: Python can reach a function in more ways than these two detect. `hiding.py`
+finds, for the teacher, code that could hide a call. What may not be *read* is withheld from the sandbox instead; a rule
+only keeps a student from skipping the work with one call.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from course_lib.judging.scopes import around_and_inside, local_in, same_scope
 
 LONGEST_CELL = 20_000
 LONGEST_CODE = 300_000
-"""Characters. A syntax tree takes some hundred times the memory of its text."""
+"""In characters. A syntax tree takes about a hundred times the memory of its text."""
 
 _LONGEST_KEPT = 3_000
-"""Characters of a cell whose syntax tree may be kept: 128 of them take some 100 MB at the very most."""
+"""The most characters of a cell whose syntax tree is cached: 128 such trees take at most some 100 MB."""
 
 _DIVERTING = re.compile(r"\s*+%%(?!(?:capture|prun|time)\b)")
-"""A cell magic, other than those that run what is below them as if they were not there."""
+"""A cell magic, except those that run the code below them as usual."""
 
 _PARSING = Lock()
-"""Python 3.11 counts the depth of all threads' parsing as one, and takes the sum for a fault."""
+"""Python 3.11 adds up the parsing depth of all threads, and takes a large sum for an error."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class BrokenRule:
 
     Attributes:
         name: the forbidden name.
-        line: its line, counted from 1 in its own cell or file.
+        line: its line, counted from 1 within its cell or file.
         code: the text of that line.
     """
 
@@ -46,22 +46,22 @@ class BrokenRule:
 
     @property
     def place(self) -> str:
-        """Its place, in words."""
+        """The place of the name, in words."""
         return f"line {self.line}: {self.code}"
 
 
 class Code:
-    """The code of a notebook's cells, or of a file: parsed once, and asked about several answers.
+    """The code of a notebook's cells, or of a file: parsed once, for questions about several answers.
 
-    Code that takes too long to parse is skipped: cells longer than `LONGEST_CELL`, everything after
-    `LONGEST_CODE`, and what is not Python. A trap still watches it run.
+    Some code is skipped: cells longer than `LONGEST_CELL`, everything after `LONGEST_CODE`, and what is not Python. A
+    trap still watches it run.
     """
 
     def __init__(self, sources: Sequence[str]) -> None:
         """Parse the code.
 
         Args:
-            sources: one for each cell, in order; magics are passed over.
+            sources: the code of each cell, in order; magics are skipped.
         """
         self._cells: list[Sequence[Statement]] = []
         budget = LONGEST_CODE
@@ -70,16 +70,16 @@ class Code:
             self._cells.append(statements_of(source) if budget >= 0 else ())
 
     def broken_rule(self, name: str, forbidden: Iterable[str], cells: int | None = None) -> BrokenRule | None:
-        """The first forbidden name used by the definition of `name`, or by what that definition uses.
+        """Return the first forbidden name that the definition of `name` uses, directly or indirectly.
 
-        Only code that the answer can reach is searched, so that a student may compare an answer with torch's
-        own function elsewhere, and the last definition counts, so that a repaired answer is not the old one.
+        Only code that the answer can reach is searched, so a student may compare an answer with torch's own function
+        elsewhere. The last definition counts, so that a repaired answer is not blamed for the old one.
 
         Args:
-            name: the name the student defines.
-            forbidden: names, matched as attributes (`F.softmax`), imports and strings given to `getattr`; that of a
-                module forbids all of it.
-            cells: look only at this many cells from the start; by default at all of them.
+            name: the name that the student defines.
+            forbidden: names, matched as attributes (`F.softmax`), imports and strings passed to `getattr`; a module's
+                name forbids all of it.
+            cells: search only this many cells from the start; by default all of them.
         """
         wanted = frozenset(forbidden)
         if not wanted:
@@ -98,11 +98,11 @@ class Code:
         return None
 
     def reached(self, name: str) -> Iterator[Use]:
-        """Return what the definition of `name` uses from elsewhere, and all that this uses in turn."""
+        """Yield what the definition of `name` uses from elsewhere, directly and indirectly."""
         return (use for _, use in self._uses(name, [statement for cell in self._cells for statement in cell]))
 
     def _uses(self, name: str, statements: list[Statement]) -> Iterator[tuple[Statement, Use]]:
-        """Of an import that binds several names, only those that are mentioned count."""
+        """Yield the uses in statements; of an import of several names, only those that are mentioned count."""
         answer = _reachable(name, statements)
         mentioned = {name}.union(*(statement.mentions for statement in answer))
         for statement in answer:
@@ -111,11 +111,11 @@ class Code:
                     yield statement, use
 
     def is_rebound(self, name: str, cells: int) -> bool:
-        """Return whether a later cell gives another meaning to `name`, or to a name that its definition uses.
+        """Return whether a later cell redefines `name`, or a name that its definition uses.
 
         Args:
-            name: the name the student defines.
-            cells: how many cells belong to it, from the start; the others come later.
+            name: the name that the student defines.
+            cells: the number of cells, from the start, that belong to it; the others are later.
         """
         before = [statement for cell in self._cells[:cells] for statement in cell]
         answer = _reachable(name, before)
@@ -128,7 +128,7 @@ class Code:
         )
 
     def places(self, name: str) -> set[int]:
-        """The places of the cells that define `name`, and all that their definitions use."""
+        """Return the indices of the cells that define `name`, and of all that its definition uses."""
         statements = [statement for cell in self._cells for statement in cell]
         answers = [statement for statement in statements if name in statement.defines]
         wanted = {id(statement) for statement in used_by(answers, {name}, statements)}
@@ -141,14 +141,14 @@ def defines(source: str, name: str) -> bool:
 
 
 def definitions(source: str) -> str:
-    """Return a cell's imports and its functions and classes, without all that it does besides."""
+    """Return only a cell's imports, functions and classes."""
     kinds = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     return "\n".join(ast.unparse(node) for node in _parsed(source) if isinstance(node, kinds))
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement at the top level of a cell, and what it has to do with which names.
+    """A statement at the top level of a cell, with the names that it defines and uses.
 
     Attributes:
         node: its syntax tree.
@@ -160,7 +160,7 @@ class Statement:
 
     @property
     def text(self) -> str:
-        """Its own text, with its decorators."""
+        """The statement's text, with its decorators."""
         decorators = getattr(self.node, "decorator_list", [])
         if decorators:
             return "\n".join(self.source.splitlines()[decorators[0].lineno - 1 : self.node.end_lineno])
@@ -168,9 +168,9 @@ class Statement:
 
     @property
     def commented(self) -> str:
-        """Its own text, with the comments right above it and behind it."""
+        """The statement's text, with the comments right above it and after it."""
         lines = self.source.splitlines()
-        decorators = getattr(self.node, "decorator_list", [])  # with them the text is whole lines
+        decorators = getattr(self.node, "decorator_list", [])  # including them, the text is whole lines
         begin = (decorators or [self.node])[0].lineno - 1
         above = begin
         while above and lines[above - 1].startswith("#"):
@@ -181,17 +181,17 @@ class Statement:
 
     @cached_property
     def defines(self) -> set[str]:
-        """The names that it gives a value."""
+        """The names that the statement defines."""
         return _defines(self.node)
 
     @cached_property
     def mentions(self) -> set[str]:
-        """The names that it reads, now or when it is called."""
+        """The names that it reads, at once or when called."""
         return _mentions(self.node)
 
     @cached_property
     def uses(self) -> list[Use]:
-        """What it takes from elsewhere."""
+        """The names that it takes from elsewhere."""
         return list(uses(self.node))
 
     @cached_property
@@ -201,7 +201,7 @@ class Statement:
 
     @cached_property
     def imported(self) -> frozenset[tuple[str, str, str]]:
-        """Its import, if it does nothing else: from where, what, and as what."""
+        """What it imports, if it does nothing else: from where, what, and as what."""
         match self.node:
             case ast.Import(names=names):
                 return frozenset(("", alias.name, alias.asname or "") for alias in names)
@@ -211,12 +211,12 @@ class Statement:
 
     @cached_property
     def functions(self) -> set[str]:
-        """The functions and methods written in it: a student may call a `softmax` of their own."""
+        """The functions and methods defined in it, since a student may call a `softmax` of their own."""
         return {part.name for part in ast.walk(self.node) if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef))}
 
 
 def statements_of(source: str) -> Sequence[Statement]:
-    """The statements at the top level of a cell. Those of short cells are kept: a class has most of them in common."""
+    """Return the top-level statements of a cell, cached for short cells, most of which a class has in common."""
     return _kept_statements(source) if len(source) <= _LONGEST_KEPT else _read_statements(source)
 
 
@@ -233,7 +233,7 @@ def _parsed(source: str) -> list[ast.stmt]:
 
 
 def syntax_tree(source: str) -> ast.Module | None:
-    """The syntax tree of a cell, its magics passed over; None where it is not the notebook's Python, or too long."""
+    """Return the syntax tree of a cell without its magics; None if it is not Python for the kernel, or too long."""
     if len(source) > LONGEST_CELL or is_diverted(source):
         return None
     python = "\n".join("" if line.startswith(("%", "!")) else line for line in source.splitlines())
@@ -245,14 +245,14 @@ def syntax_tree(source: str) -> ast.Module | None:
 
 
 def is_diverted(source: str) -> bool:
-    """Return whether a cell magic takes the code elsewhere: into a file, another program, or a timing."""
+    """Return whether a cell magic sends the code elsewhere: to a file, another program, or a timer."""
     return _DIVERTING.match(source) is not None
 
 
 def _reachable(name: str, statements: list[Statement]) -> list[Statement]:
-    """The last statement that defines `name`, and transitively all those that define what it mentions.
+    """Return the last statement that defines `name`, and transitively all that define what it mentions.
 
-    Where the last definition mentions `name` itself, it builds on the one before, which then counts as well.
+    If the last definition mentions `name` itself, it builds on the one before, which then counts as well.
     """
     answer: list[Statement] = []
     for statement in reversed([one for one in statements if name in one.defines]):
@@ -263,7 +263,7 @@ def _reachable(name: str, statements: list[Statement]) -> list[Statement]:
 
 
 def used_by(answer: list[Statement], seen: set[str], statements: Sequence[Statement]) -> list[Statement]:
-    """These statements, and transitively all that define what they mention, but for the names that were seen."""
+    """Return these statements, and transitively all that define what they mention, except for names in `seen`."""
     defining: dict[str, list[Statement]] = {}
     for statement in statements:
         for defined in statement.defines:
@@ -279,7 +279,7 @@ def used_by(answer: list[Statement], seen: set[str], statements: Sequence[Statem
 
 
 def _defines(node: ast.AST) -> set[str]:
-    """The names that a statement defines where it stands."""
+    """Return the names that a statement defines in its own scope."""
     names: set[str] = set()
     for part in same_scope([node]):
         if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
@@ -292,10 +292,10 @@ def _defines(node: ast.AST) -> set[str]:
 
 
 def _mentions(node: ast.AST) -> set[str]:
-    """The names that a statement uses and that are not local to a function or comprehension in it."""
+    """Return the names that a statement uses, except those local to a function or comprehension in it."""
     names: set[str] = set()
     pending: list[tuple[ast.AST, frozenset[str]]] = [(node, frozenset())]
-    while pending:  # not by recursion: how deep a submission nests is not ours to choose
+    while pending:  # no recursion, since submissions may be nested arbitrarily deep
         part, local = pending.pop()
         if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name) and part.target.id not in local:
             names.add(part.target.id)  # `x += 1` reads x, too
@@ -312,10 +312,10 @@ class Use:
     """A name that code takes from elsewhere.
 
     Attributes:
-        path: with what it is reached through, as far as that has names ("torch.nn.Softmax", "softmax").
+        path: its full path, as far as it consists of names ("torch.nn.Softmax", "softmax").
         line: its line, counted from 1.
-        binds: the name that it has from now on, where it is imported; else empty.
-        is_import: whether it is imported, or is the string by which `getattr` and its like find it.
+        binds: the name that an import gives it; empty if it is not an import.
+        is_import: whether it is imported, or a string that `getattr` or the like looks up.
     """
 
     path: str
@@ -325,12 +325,12 @@ class Use:
 
     @property
     def is_renamed(self) -> bool:
-        """True if the name stands for all of the path: `import torch.nn as nn`, `from torch import nn`."""
+        """True if the new name stands for the whole path: `import torch.nn as nn`, `from torch import nn`."""
         return self.binds != self.path.partition(".")[0]
 
 
 def uses(node: ast.AST) -> Iterator[Use]:
-    """The names that code takes from elsewhere: attributes, imports, strings given to `getattr` and its like."""
+    """Yield the names that code takes from elsewhere: attributes, imports, strings passed to `getattr` and the like."""
     for part in ast.walk(node):
         if isinstance(part, ast.Attribute):
             yield Use(dotted(part), part.lineno)
@@ -347,11 +347,11 @@ def uses(node: ast.AST) -> Iterator[Use]:
 
 
 _BY_STRING = {"getattr", "attrgetter", "methodcaller", "__getattr__", "__getattribute__", "__import__", "import_module"}
-"""What finds something by its name in a string."""
+"""The functions that look up a name given as a string."""
 
 
 def dotted(node: ast.expr) -> str:
-    """The name "torch.nn.Softmax" of a chain of attributes; ".eval", where it begins with a value."""
+    """Return the name of a chain of attributes, such as "torch.nn.Softmax"; ".eval" if it begins with a value."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -360,6 +360,6 @@ def dotted(node: ast.expr) -> str:
 
 
 def line_of(source: str, line: int) -> str:
-    """The text of a line of a cell, counted from 1."""
+    """Return the text of a line of a cell, counted from 1."""
     lines = source.splitlines()
     return lines[line - 1].strip() if line <= len(lines) else ""

@@ -1,4 +1,4 @@
-"""Tells which names are local to which piece of code."""
+"""Finds which names are local to which piece of code."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 SCOPES = (*FUNCTIONS, *COMPREHENSIONS)
-"""What has local names: they have nothing to do with names around it that happen to be the same."""
+"""Nodes with local names, which are unrelated to equal names around them."""
 
 
 def same_scope(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Pieces of code with all their parts, but not into functions, classes and comprehensions."""
+    """Yield pieces of code with all their parts, without entering functions, classes and comprehensions."""
     pending = list(nodes)
     while pending:
         node = pending.pop()
@@ -22,7 +22,7 @@ def same_scope(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
 
 
 def around_and_inside(node: ast.AST) -> tuple[list[ast.AST], list[ast.AST]]:
-    """The children of a node that are evaluated around it, and those with its own scope."""
+    """Return the children of a node that are evaluated in the scope around it, and those in its own scope."""
     if isinstance(node, FUNCTIONS):
         arguments = node.args
         every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
@@ -47,7 +47,7 @@ def around_and_inside(node: ast.AST) -> tuple[list[ast.AST], list[ast.AST]]:
 
 
 def local_in(node: ast.AST, inside: list[ast.AST], local: frozenset[str]) -> frozenset[str]:
-    """The names that are local inside a node, given those around it."""
+    """Return the names that are local inside a node, given those around it."""
     if not isinstance(node, SCOPES):
         return local
     names = set(bound(inside))
@@ -57,13 +57,13 @@ def local_in(node: ast.AST, inside: list[ast.AST], local: frozenset[str]) -> fro
         for part in same_scope(inside):
             if isinstance(part, ast.Global):
                 shared |= set(part.names)
-            elif isinstance(part, COMPREHENSIONS):  # a walrus in one binds around it
+            elif isinstance(part, COMPREHENSIONS):  # a walrus in a comprehension binds around it
                 names |= {inner.target.id for inner in ast.walk(part) if isinstance(inner, ast.NamedExpr)}
     return (local | names) - shared
 
 
 def bound(nodes: Iterable[ast.AST]) -> set[str]:
-    """The names that some code binds in its own scope."""
+    """Return the names that code binds in its own scope."""
     names: set[str] = set()
     for part in same_scope(nodes):
         if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
@@ -76,7 +76,7 @@ def bound(nodes: Iterable[ast.AST]) -> set[str]:
 
 
 def bound_in_passing(node: ast.AST) -> set[str]:
-    """The names that a node binds, or declares, by a string of its own."""
+    """Return the names that a node binds or declares by a string, not by a name node."""
     match node:
         case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
             return {alias.asname or alias.name.partition(".")[0] for alias in aliases}

@@ -15,10 +15,10 @@ from course_lib.judging.observation import Foreign, observe
 
 
 def steps_of(exercise: Exercise, case: Case) -> dict[str, Value]:
-    """The variables that `Exercise.steps` names, with the values that they have at the end; none where one is missing.
+    """Return the final values of the variables that `Exercise.steps` names; nothing if one is missing.
 
-    They are the reference's own, or else those of the functions that it calls in its own package; if two have the same
-    name, the one nearer to the reference counts.
+    They are variables of the reference, or else of functions that it calls in its own package; if two have the same
+    name, the one closer to the reference counts.
     """
     if not exercise.steps:
         return {}
@@ -33,7 +33,7 @@ def steps_of(exercise: Exercise, case: Case) -> dict[str, Value]:
 
 @contextmanager
 def _watched(exercise: Exercise, found: dict[str, tuple[int, Value]]) -> Iterator[None]:
-    """Write down, as each function ends, the named variables that it has, with how deep it was called."""
+    """Record the named variables of each function as it ends, with its depth in the call stack."""
     called: Any = inspect.unwrap(exercise.called)
     package, depth = called.__module__.partition(".")[0], 0
 

@@ -1,9 +1,9 @@
-"""A trap for functions that an answer may not call, by whatever name it reaches them.
+"""A trap for functions that an answer may not call, whatever name it uses.
 
-`rules.py` reads an answer; this watches it run, for what no reading finds: `getattr(torch, "soft" + "max")`, a function
-saved by an earlier cell, `torch.vmap`, a distribution that takes a softmax. The answer runs in the same process, and
-one can get around it on purpose: in a thread, in TorchScript, by switching torch's modes off. A rule is told to the
-honest, and what could hide a call is shown to the teacher (`hiding.py`).
+`rules.py` reads an answer; this module watches it run, to find what reading cannot: `getattr(torch, "soft" + "max")`, a
+function saved by an earlier cell, `torch.vmap`, a distribution that takes a softmax. The answer runs in the same
+process and can evade the trap on purpose: in a thread, in TorchScript, by switching torch's modes off. Rules are for
+the honest; code that could hide a call is shown to the teacher (`hiding.py`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class RuleBroken(Exception):
 
 
 class Trap(TorchFunctionMode):
-    """While it is entered, calls of torch's functions whose names are forbidden raise `RuleBroken`.
+    """Makes torch functions with forbidden names raise `RuleBroken` while it is entered.
 
     Attributes:
         used: the first forbidden name that was called, even if the answer caught the exception; empty if none.
@@ -35,7 +35,7 @@ class Trap(TorchFunctionMode):
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
-        """Stop watching within this block: for the checker's own work while the answer waits for it."""
+        """Stop watching within this block, while the checker does work of its own."""
         before, self._is_paused = self._is_paused, True
         try:
             yield
@@ -45,7 +45,7 @@ class Trap(TorchFunctionMode):
     def __torch_function__(
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        """Called by torch in place of each of its functions."""
+        """Handle a call of a torch function, which torch redirects here."""
         if not self._is_paused and (broken := _known(getattr(func, "__name__", ""), self._names)):
             self.used = self.used or broken
             raise RuleBroken(f"{broken} may not be used here")
@@ -53,13 +53,13 @@ class Trap(TorchFunctionMode):
 
 
 def forbidden_name(name: str, forbidden: Iterable[str]) -> str:
-    """The forbidden name that a function's own name stands for; empty if none.
+    """Return the forbidden name that matches a function's name; empty if none does.
 
-    A name stands for another if it has its words, in order: `_safe_softmax` and `softmax.int` are a softmax, and
-    `_scaled_dot_product_flash_attention_for_cpu` is `scaled_dot_product_attention`.
+    A name matches if it contains the forbidden name's words in order: `_safe_softmax` and `softmax.int` are a softmax,
+    and `_scaled_dot_product_flash_attention_for_cpu` is `scaled_dot_product_attention`.
 
     Args:
-        name: as in `__name__`; of "softmax.int" every part counts.
+        name: the function's `__name__`; every part of "softmax.int" counts.
         forbidden: the names that may not be used.
     """
     parts = [part.split("_") for part in name.split(".")]
@@ -67,7 +67,7 @@ def forbidden_name(name: str, forbidden: Iterable[str]) -> str:
 
 
 _known = lru_cache(maxsize=8192)(forbidden_name)
-"""The same, remembered: it is asked before every call of an answer."""
+"""`forbidden_name` with a cache, since every torch call of an answer needs it."""
 
 
 def _in_order(words: list[str], among: list[str]) -> bool:

@@ -22,10 +22,10 @@ from course_lib.judging.wording.telling import most_telling
 from course_lib.judging.wording.torch_words import explained, speaks_of_shapes
 
 AGAIN = "This is the first call again, with the same inputs. "
-"""What the message of a case that is called a second time begins with."""
+"""The beginning of the message of a case that is called a second time."""
 
 USED_BEFORE = "This is the first call again, after calls with other inputs. "
-"""What it begins with where a module was called."""
+"""The beginning of that message for a module."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,11 +33,11 @@ class CaseResult:
     """One case, called and compared.
 
     Attributes:
-        case: what was called.
+        case: the case that was called.
         hidden: whether its inputs stay with the grader.
-        expected: what the reference did.
-        actual: what the answer did.
-        difference: the first difference; None where the answer agrees or did not return.
+        expected: the reference's observation.
+        actual: the answer's observation.
+        difference: the first difference; None if the answer agrees or did not return.
         outcome: passed, wrong, or why the call did not return.
         parameters: the names of the answer's parameters, for messages.
     """
@@ -57,7 +57,7 @@ class CaseResult:
 
     @property
     def message(self) -> str:
-        """One or two sentences for the student; empty where the case passed."""
+        """One or two sentences for the student; empty if the case passed."""
         told = self._message()
         if told and self.case.again and not self.hidden:
             return f"{USED_BEFORE if self.case.construct else AGAIN}{told}"
@@ -66,7 +66,7 @@ class CaseResult:
     def _message(self) -> str:
         if self.passed:
             return ""
-        if self.outcome is Outcome.OUT_OF_MEMORY:  # torch's own words are about its allocator, not about the answer
+        if self.outcome is Outcome.OUT_OF_MEMORY:  # torch's own message is about its allocator, not the answer
             return FAILURE_SENTENCES[self.outcome]
         raised = self.actual.raised
         if self.hidden:
@@ -90,13 +90,13 @@ class CaseResult:
 
     @cached_property
     def relation(self) -> str:
-        """The relation of the result to the right one, in a sentence; empty if none is plain to see."""
+        """How the result relates to the right one, in a sentence; empty if there is no obvious relation."""
         if self.difference is None or self.hidden or self.case.refused:
             return ""
         return relation(self.case, self.difference, self.expected.value, self.actual.value, self.parameters)
 
     def _shapes(self) -> str:
-        """The shapes of the case's tensors, if torch's text was about shapes that do not fit."""
+        """Return the shapes of the case's tensors, if torch's message was about shapes that do not fit."""
         if self.actual.raised is None or not speaks_of_shapes(self.actual.raised.message):
             return ""
         shapes = [
@@ -107,7 +107,7 @@ class CaseResult:
         return f" In this case {', '.join(shapes)}." if shapes else ""
 
     def _message_without_inputs(self) -> str:
-        """Return what can be said about a hidden case. Any text of the answer's could carry the inputs out."""
+        """Return a message about a hidden case without any text of the answer's, which could carry the inputs out."""
         if self.difference is not None:
             return f"{self._public_name()}: {self._differs(self.difference.kind)}. The inputs are not shown."
         if _is_unfit(self.actual):
@@ -119,7 +119,7 @@ class CaseResult:
         return FAILURE_SENTENCES[self.outcome]
 
     def _public_name(self) -> str:
-        """A hidden case's name without its numbers: those that were drawn can be the whole input, as in "length 54"."""
+        """Return a hidden case's name without its numbers: drawn numbers can be the whole input, as in "length 54"."""
         return re.sub(r"\d+(?:\.\d+)*", "…", self.case.name)
 
     def _differs(self, kind: Kind) -> str:
@@ -138,15 +138,15 @@ def compared(
     parameters: Sequence[str] = (),
     tolerance: Tolerance = OF_DTYPE,
 ) -> CaseResult:
-    """An answer's result on a case, compared with the reference's.
+    """Compare an answer's result on a case with the reference's.
 
     Args:
-        case: what was called.
+        case: the case that was called.
         hidden: whether its inputs stay with the grader.
-        expected: what the reference did.
-        actual: what the answer did.
+        expected: the reference's observation.
+        actual: the answer's observation.
         parameters: the names of the answer's parameters, for messages.
-        tolerance: how near the answer must be, instead of the dtype's own tolerance.
+        tolerance: how close the answer must be, instead of the dtype's own tolerance.
     """
     found = difference(case, expected, actual, parameters, tolerance) if actual.returned else None
     if actual.returned:
@@ -159,12 +159,12 @@ def compared(
 
 
 def _is_unfit(actual: Observation) -> bool:
-    """Return whether the check raised the exception, not the answer: it builds something else than the task says."""
+    """Return whether the check raised the exception, since the answer built something other than the task says."""
     return actual.raised is not None and actual.raised.type_name == Unfit.__name__
 
 
 def _without_the_value(found: Difference) -> str:
-    """Return what a secret case tells: the type or size the value should have, never which of several is right."""
+    """Return what may be said of a secret case: the right type or size of the value, never which value is right."""
     if found.kind is Kind.VALUE:
         return "This is not the value that was expected. The check does not tell which one is."
     if found.kind is Kind.TYPE:
@@ -175,19 +175,19 @@ def _without_the_value(found: Difference) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """A verdict, as `check` returns it. In a notebook it shows itself; `print` gives plain text.
+    """The verdict that `check` returns. In a notebook it shows itself; `print` gives plain text.
 
     Attributes:
         exercise: the exercise that was checked.
-        outcome: how it ended, under its public name.
-        points: what was earned; None where the answer could not be graded.
-        cases: the cases that were run, in order. A call that does not come back ends the run.
+        outcome: the outcome, under its public name.
+        points: the points earned; None if the answer could not be graded.
+        cases: the cases that were run, in order. A call that does not return ends the run.
         misconception: the known mistake that gives exactly this answer on every case, if there is one.
-        note: a sentence on the whole answer, where no case tells the story (a broken rule, a missing name).
-        steps: what the reference computes on the way to its result in the case that is shown, by name.
-        hint: folded in.
+        note: a sentence on the whole answer, if no case tells the story (a broken rule, a missing name).
+        steps: the reference's intermediate values in the case that is shown, by name.
+        hint: a hint to show folded.
         prints: whether the answer printed something, which a check does not show.
-        closing: what else its reader should know, in sentences at its end.
+        closing: further sentences for the reader, at the end.
     """
 
     exercise: Exercise
@@ -203,7 +203,7 @@ class Verdict:
 
     @property
     def max_points(self) -> int:
-        """The most that the exercise gives."""
+        """The most points that the exercise gives."""
         return self.exercise.points
 
     @property
@@ -213,12 +213,12 @@ class Verdict:
 
     @property
     def shown(self) -> CaseResult | None:
-        """The failure that is shown in detail; None where there is none."""
+        """The failure to show in detail; None if there is none."""
         return self._telling[0]
 
     @property
     def relation(self) -> str:
-        """The relation of its result to the right one, in a sentence; empty if none is plain to see."""
+        """How that result relates to the right one, in a sentence; empty if there is no obvious relation."""
         return self._telling[1]
 
     @cached_property
@@ -226,16 +226,16 @@ class Verdict:
         return most_telling(self.cases)
 
     def text(self) -> str:
-        """The verdict for a terminal; in its plain form where it cannot be drawn."""
+        """Return the verdict for a terminal; in plain form if it cannot be drawn."""
         return self._text[0]
 
     def html(self) -> str:
-        """The verdict as a self-contained piece of HTML, legible on light and dark pages; plain as `text` may be."""
+        """Return the verdict as self-contained HTML for light and dark pages; in plain form if it cannot be drawn."""
         return self._html[0]
 
     @property
     def drawing_failed(self) -> str:
-        """The error in drawing the verdict, for the instructor; empty if nothing did."""
+        """The error in drawing the verdict, for the instructor; empty if there was none."""
         return self._text[1] or self._html[1]
 
     @cached_property
@@ -247,7 +247,7 @@ class Verdict:
         return render.drawn(render.verdict_html, self)
 
     def record(self) -> dict[str, Any]:
-        """The verdict as plain JSON data, without the tensors."""
+        """Return the verdict as plain JSON data, without the tensors."""
         return {
             "exercise": self.exercise.id,
             "passed": self.passed,
@@ -271,12 +271,12 @@ class Verdict:
         return self.text()
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        """HTML for notebooks, where the plain text is the points alone: nbgrader reads it as the score."""
+        """Return HTML for notebooks; the plain text is only the points, which nbgrader reads as the score."""
         return {"text/html": self.html(), "text/plain": self.text() if _in_a_terminal() else str(self.points)}
 
 
 def _in_a_terminal() -> bool:
-    """Return whether this is an IPython without a kernel, which shows nothing but the plain text."""
+    """Return whether this is an IPython without a kernel, which shows only the plain text."""
     shell = running_shell()
     return shell is not None and getattr(shell, "kernel", None) is None
 
@@ -292,10 +292,10 @@ FAILURE_SENTENCES: Mapping[Outcome, str] = {
 
 
 def earned(exercise: Exercise, cases: Sequence[Case], results: Sequence[CaseResult]) -> float:
-    """The points for these results: those of each part whose cases all passed, if the core part did.
+    """Return the points for these results: of each part whose cases all passed, provided that the core part's did.
 
     Args:
-        exercise: says what each part is worth.
+        exercise: has the points of each part.
         cases: all the cases that should have run; one without a result did not pass.
         results: the cases that were run, the first ones of `cases`.
     """

@@ -1,1 +1,1 @@
-"""Exercises as data, for a class edition's checks: no reference or mistake in it can be called."""
+"""Exercises as data, for the checks of a class edition, which contains no callable reference or mistake."""

@@ -1,13 +1,13 @@
-"""Exercises that are data alone: what a class edition has in place of the exercises, their references and mistakes.
+"""Reads exercises that are only data: what a class edition has instead of exercises, references and mistakes.
 
-`katze publish` records what the reference and every known mistake do in the visible cases, and in those that confirm a
-suspected mistake; `autograder/edition/recording.py` writes the files that are read here:
+`katze publish` records the results of the reference and of every known mistake in the visible cases, and in those that
+confirm a suspected mistake; `autograder/edition/recording.py` writes these files:
 
     exercises/<module>/exercises.json          what each exercise says of itself, its hints and its mistakes' messages
     exercises/<module>/<task>.json             its cases, and what came back in each
     exercises/<module>/<task>.safetensors.gz   the tensors of both
 
-An answer is judged as ever: only what it is compared with is read (see `answer_key.py`) and not computed.
+Answers are judged as usual, except that expected results are read (see `answer_key.py`), not computed.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from course_lib.judging.recorded.stand_ins import STAND_INS
 Json = Any
 
 FORMAT = 3
-"""Raised when what is written changes its meaning."""
+"""The version of the format, raised when the meaning of the files changes."""
 
 CATALOGUE = "exercises.json"
 """The file that names the exercises of a lesson."""
 
 
 class NotHere(LookupError):
-    """A class edition was asked for what only the full course has; the message says what."""
+    """A class edition lacks something that only the full course has; the message says what."""
 
 
 class DamagedEdition(ValueError):
@@ -52,13 +52,13 @@ class DamagedEdition(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class RecordedCases:
-    """Cases, with what the reference and the known mistakes did on each when they were recorded.
+    """Cases, with the recorded results of the reference and of known mistakes on each.
 
     Attributes:
         cases: the cases.
-        expected: what the reference did, case by case.
-        by_mistake: what each known mistake, or pair of mistakes, did, by its id.
-        by_step: what the reference computed on the way, case by case; nothing for probes.
+        expected: the reference's observations, case by case.
+        by_mistake: the observations of each known mistake, or pair of mistakes, by its id.
+        by_step: the reference's intermediate values, case by case; none for probes.
     """
 
     cases: list[Case]
@@ -67,23 +67,23 @@ class RecordedCases:
     by_step: Sequence[Mapping[str, Value]]
 
     def mistaken(self, misconception: Misconception, number: int) -> Observation:
-        """Return a misconception's recorded observation on the case of this number."""
+        """Return a misconception's recorded observation on one case."""
         return self.by_mistake[misconception.id][number]
 
     def steps(self, number: int) -> Mapping[str, Value]:
-        """Return the reference's recorded steps on the case of this number."""
+        """Return the reference's recorded steps on one case."""
         return self.by_step[number]
 
 
 @dataclass(frozen=True, eq=False)
 class RecordedExercise(Exercise):
-    """An exercise whose reference, right answers and mistakes are not here.
+    """An exercise without its reference, right answers and mistakes.
 
     Attributes:
-        file: where its recording is, without the ending.
+        file: the path of its recording, without the extension.
         written_as_class: whether the student writes a class.
         arguments: the names of the arguments that a case passes.
-        recorded_pairs: two mistakes at once.
+        recorded_pairs: pairs of mistakes.
     """
 
     file: Path = Path()
@@ -103,31 +103,31 @@ class RecordedExercise(Exercise):
 
     @cached_property
     def pairs(self) -> tuple[Misconception, ...]:
-        """Two mistakes at once."""
+        """Pairs of mistakes."""
         return self.recorded_pairs
 
     @cached_property
     def recording(self) -> tuple[RecordedCases, RecordedCases]:
-        """The visible cases, and those that confirm a suspected mistake; read when they are first asked for.
+        """The visible cases, and those that confirm a suspected mistake; read when first needed.
 
         Raises:
-            DamagedEdition: they cannot be read.
+            DamagedEdition: the files cannot be read.
         """
         return read_recording(self.file)
 
     def visible_cases(self) -> list[Case]:
-        """The cases a student sees."""
+        """Return the cases that a student sees."""
         return [case for case in self.recording[0].cases if not case.again]
 
 
 def read_exercises(folder: Path) -> list[RecordedExercise]:
-    """The exercises of a lesson, in its own order.
+    """Read the exercises of a lesson, in the lesson's order.
 
     Args:
-        folder: with the files that are named above.
+        folder: the folder with the files named above.
 
     Raises:
-        DamagedEdition: they cannot be read.
+        DamagedEdition: the files cannot be read.
     """
     catalogue = _read_json(folder / CATALOGUE)
     try:
@@ -137,13 +137,13 @@ def read_exercises(folder: Path) -> list[RecordedExercise]:
 
 
 def read_recording(file: Path) -> tuple[RecordedCases, RecordedCases]:
-    """The visible cases of an exercise, and those that confirm a suspected mistake.
+    """Read the visible cases of an exercise, and those that confirm a suspected mistake.
 
     Args:
-        file: where it is, without the ending.
+        file: its path, without the extension.
 
     Raises:
-        DamagedEdition: it cannot be read.
+        DamagedEdition: the recording cannot be read.
     """
     from course_lib.ground.optional import needed_for
 
@@ -189,7 +189,7 @@ _PLAIN = (
     *("id", "lesson", "name", "title", "statement", "points", "minutes", "section", "source", "parts"),
     *("entrywise", "memorisable"),
 )
-"""Fields of an exercise that are written as they are."""
+"""Fields of an exercise that are stored unchanged."""
 
 
 def _misconception(data: Json) -> Misconception:
@@ -219,7 +219,7 @@ def _read_json(path: Path) -> Json:
 
 
 _MALFORMED = (LookupError, TypeError, ValueError, AttributeError)
-"""What JSON of another shape leads to."""
+"""The errors that JSON of the wrong shape leads to."""
 
 _AGAIN = "Install the course again, as its first page says."
 
@@ -232,14 +232,14 @@ def _damaged(path: Path, error: Exception) -> DamagedEdition:
 
 
 class _Unpack:
-    """Turns JSON into values; equal tensors are stored once, and shared, since nobody changes them."""
+    """Turns JSON into values; equal tensors are stored once and shared, since nothing changes them."""
 
     def __init__(self, tensors: Mapping[str, Tensor], callbacks: Sequence[Json]) -> None:
         self._tensors = tensors
         self._callbacks = [self._callback(entry) for entry in callbacks]
 
     def value(self, data: Json) -> Value:
-        """The value that some JSON stands for."""
+        """Read a value."""
         if not isinstance(data, dict):
             return data
         (tag, content), *more = data.items()
@@ -267,7 +267,7 @@ class _Unpack:
         raise ValueError(f"an unknown tag {tag!r}")
 
     def case(self, data: Json) -> Case:
-        """A case."""
+        """Read a case."""
         return Case(
             **{name: data[name] for name in _CASE_PLAIN},
             args=tuple(map(self.value, data["args"])),
@@ -309,10 +309,10 @@ class RecordedCall:
     """One call of a callback.
 
     Attributes:
-        args: what it was given.
-        kwargs: the same, by name.
-        value: what it returned.
-        raised: what it raised in place of that.
+        args: its positional arguments.
+        kwargs: its keyword arguments.
+        value: its result.
+        raised: the exception that it raised instead.
     """
 
     args: tuple[Value, ...]
@@ -322,13 +322,13 @@ class RecordedCall:
 
 
 class RecordedCalls:
-    """A callback that has recorded results, but cannot compute them.
+    """A callback that returns recorded results, since it cannot compute them.
 
-    Arguments count as the same if they would pass as a right result: an answer may sum in a different order.
+    Arguments count as the same if they would pass as a right result, since an answer may sum in another order.
 
     Args:
-        name: what the callback is called.
-        calls: those that were recorded.
+        name: the callback's name.
+        calls: the recorded calls.
     """
 
     def __init__(self, name: str, calls: Sequence[RecordedCall]) -> None:
@@ -338,11 +338,11 @@ class RecordedCalls:
             self._calls.setdefault(_outline(call.args, call.kwargs), []).append(call)
 
     def __call__(self, *args: Value, **kwargs: Value) -> Value:
-        """Return what was recorded for these arguments.
+        """Return the recorded result for these arguments.
 
         Raises:
             NotRecorded: no such call was recorded.
-            Exception: what such a call raised.
+            Exception: the recorded call raised it.
         """
         for call in self._calls.get(_outline(args, kwargs), ()):
             if value_difference([*call.args, dict(call.kwargs)], [*args, kwargs], "") is None:
@@ -353,7 +353,7 @@ class RecordedCalls:
 
 
 def _outline(args: Sequence[Value], kwargs: Mapping[str, Value]) -> Hashable:
-    """Return what two calls with the same arguments certainly have in common."""
+    """Return a key that is certainly equal for two calls with the same arguments."""
     return tuple(map(_certain, args)), tuple(sorted((name, _certain(value)) for name, value in kwargs.items()))
 
 

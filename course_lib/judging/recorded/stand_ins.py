@@ -1,8 +1,7 @@
-"""Functions that cases pass in and that are no answers: they only look like a model or a layer.
+"""Functions that cases pass in and that give no answer away: they only look like a model or a layer.
 
-What a case passes in as a `Callback` stays with the checker. These are made of a few numbers and tensors, so that a
-class edition (`reading.py`) can hold them as data and call them as they are; of any other callback it holds the calls
-that were made while it was recorded.
+A case's `Callback` stays with the checker. These functions consist of a few numbers and tensors, so a class edition
+(`reading.py`) can store them as data and call them; of any other callback it stores only the recorded calls.
 """
 
 from __future__ import annotations
@@ -16,25 +15,25 @@ import torch.nn.functional as F
 from torch import Tensor
 
 
-@dataclass(frozen=True, eq=False)  # equal tensors are not equal in Python's sense
+@dataclass(frozen=True, eq=False)  # Python's == does not work for tensors
 class StandIn:
-    """A function that its fields describe, which are plain data or a dtype; each kind is in `STAND_INS`."""
+    """A function described by its fields, which are plain data or a dtype; each kind is in `STAND_INS`."""
 
 
 @dataclass(frozen=True, eq=False)
 class NextWord(StandIn):
     """Logits for the next token [vocab_size] after a sentence of ids [tokens]; they depend on every token so far.
 
-    An offset of their own keeps them from being log-probabilities.
+    An offset keeps them from being log-probabilities.
 
     Attributes:
-        seed: of everything it says.
-        vocab_size: how many tokens it has.
-        never: a token that it never writes; None where it may write all.
-        dtype: of the logits.
+        seed: determines all the logits.
+        vocab_size: the number of tokens.
+        never: a token that is never written; None if all may be.
+        dtype: the dtype of the logits.
         spread: how far apart the logits of different tokens are.
         offset: added to all logits.
-        last: a token after which it must not be asked; None where it may always be.
+        last: a token after which it must not be called; None if it may always be called.
     """
 
     seed: int
@@ -46,7 +45,7 @@ class NextWord(StandIn):
     last: int | None = None
 
     def __call__(self, tokens: Tensor) -> Tensor:
-        """The logits after these tokens."""
+        """Return the logits after these tokens."""
         ids = written_ids(tokens, self.vocab_size)
         if ids[-1] == self.last:
             raise ValueError(f"step was asked for a token after <e> ({self.last}), where the sentence has ended")
@@ -60,10 +59,10 @@ class NextWord(StandIn):
 
 
 def written_ids(tokens: object, vocab_size: int) -> list[int]:
-    """Return what an answer has passed, if it is the ids of one sentence; otherwise raise an error that says so.
+    """Return what an answer passed, if it is the ids of one sentence; otherwise raise an error that says so.
 
     Raises:
-        TypeError, ValueError, IndexError: it is not.
+        TypeError, ValueError, IndexError: `tokens` is something else.
     """
     ids = torch.as_tensor(tokens) if isinstance(tokens, (Tensor, list, tuple)) and len(tokens) else None
     if ids is None or ids.dtype not in (torch.int64, torch.int32):
@@ -78,16 +77,16 @@ def written_ids(tokens: object, vocab_size: int) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class ByHeart(StandIn):
-    """Logits [batch, tokens, vocab_size] that say the same sentence over and over: 0, 1, 2, ..., 0, 1, 2, ...
+    """Logits [batch, tokens, vocab_size] that repeat one sentence: 0, 1, 2, ..., 0, 1, 2, ...
 
     Attributes:
-        vocab_size: how many tokens the sentence has.
+        vocab_size: the number of tokens in the sentence.
     """
 
     vocab_size: int
 
     def __call__(self, ids: Tensor) -> Tensor:
-        """The logits after each of these tokens."""
+        """Return the logits after each of these tokens."""
         _check_rows(ids, self.vocab_size)
         return 5.0 * F.one_hot((ids + 1) % self.vocab_size, self.vocab_size)
 
@@ -96,14 +95,14 @@ class ByHeart(StandIn):
 class EveryWord(StandIn):
     """Logits [batch, tokens, vocab_size] for ids [batch, tokens], from every token so far and from its position.
 
-    Beyond its context it answers nonsense.
+    Beyond its context it returns nonsense.
 
     Attributes:
-        own: what each token says for the next one, [vocab_size, vocab_size].
-        so_far: what it says for all that come after it, [vocab_size, vocab_size].
-        place: what each position says, [context, vocab_size].
+        own: each token's scores for the next one, [vocab_size, vocab_size].
+        so_far: each token's scores for all tokens after it, [vocab_size, vocab_size].
+        place: each position's scores, [context, vocab_size].
         sure: how far apart the logits are.
-        ahead: how many tokens after each one it reads as well.
+        ahead: how many tokens after each one are read as well.
     """
 
     own: Tensor
@@ -113,7 +112,7 @@ class EveryWord(StandIn):
     ahead: int = 0
 
     def __call__(self, ids: Tensor) -> Tensor:
-        """The logits after each of these tokens."""
+        """Return the logits after each of these tokens."""
         vocab_size, context_length = len(self.own), len(self.place)
         _check_rows(ids, vocab_size)
         places = torch.arange(ids.shape[1])
@@ -133,18 +132,18 @@ def _check_rows(ids: object, vocab_size: int) -> None:
 
 @dataclass(frozen=True, eq=False)
 class RowScore(StandIn):
-    """An encoder with a head: one number for each of [rows, tokens], which depends on all it is given.
+    """An encoder with a head: one number for each row of [rows, tokens], which depends on all inputs.
 
     Attributes:
-        dtype: of the numbers.
-        gap: how far the scores of rows that begin with different tokens are apart.
+        dtype: the dtype of the numbers.
+        gap: how far apart the scores of rows with different first tokens are.
     """
 
     dtype: torch.dtype = torch.float32
     gap: float = 0.0
 
     def __call__(self, ids: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
-        """The score of each row."""
+        """Return the score of each row."""
         for name, tensor in (("ids", ids), ("segments", segments), ("mask", mask)):
             if tensor.dim() != 2:
                 raise ValueError(f"score reads rows of tokens, [rows, tokens]; {name} are {list(tensor.shape)}")
@@ -157,7 +156,7 @@ class RowScore(StandIn):
 
 @dataclass(frozen=True, eq=False)
 class Tanh(StandIn):
-    """A sublayer as small as can be: tanh(x @ matrix), of each token [..., d_model].
+    """A minimal sublayer: tanh(x @ matrix), for each token [..., d_model].
 
     Attributes:
         matrix: [d_model, d_model].
@@ -166,9 +165,9 @@ class Tanh(StandIn):
     matrix: Tensor
 
     def __call__(self, x: Tensor) -> Tensor:
-        """Return its vector of each token."""
+        """Return a vector for each token."""
         return torch.tanh(x @ self.matrix)
 
 
 STAND_INS: dict[str, type[StandIn]] = {kind.__name__: kind for kind in (NextWord, ByHeart, EveryWord, RowScore, Tanh)}
-"""All of them, by name."""
+"""All stand-ins, by name."""

@@ -1,1 +1,1 @@
-"""The wording of verdicts: what is plain to see of a wrong value, and what an error text means."""
+"""The wording of verdicts: what is obvious about a wrong value, and what an error message means."""

@@ -1,6 +1,6 @@
-"""Why an answer is wrong where no known mistake fits: what is true of it over all the cases, in one sentence.
+"""Explains a wrong answer that fits no known mistake: a fact about all its cases, in one sentence.
 
-Each sentence is a fact about what the answer did, and says nothing that another case contradicts.
+Each sentence is a fact about the answer's results that no case contradicts.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from course_lib.judging.exercise import CORE, Case, Exercise, Value
 from course_lib.judging.observation import Outcome, argument_name
 from course_lib.judging.wording.sizes import LEADING, named_sizes
 
-if TYPE_CHECKING:  # a verdict is made of these sentences
+if TYPE_CHECKING:  # the verdict imports this module
     from course_lib.judging.verdict import CaseResult
 
 Results = Sequence["CaseResult"]
 
 
 def reason(exercise: Exercise, results: Results) -> str:
-    """The first of these that applies: it is always the same, where it is wrong, by how much, what is too many.
+    """Return the first fact that applies: always the same result, which cases are wrong, by how much, or in what way.
 
     Args:
-        exercise: what was answered.
+        exercise: the exercise.
         results: its visible cases, as far as they were called, and the first one called again.
     """
     once = [result for result in results if not result.case.again]
     modified = any(result.difference is not None and result.difference.kind is Kind.MODIFIED for result in once)
     if not once or modified or any(result.case.secret for result in once):
-        return ""  # of an argument that was changed the verdict tells in its own words
+        return ""  # the verdict has its own words for changed arguments
     try:
         return next(filter(None, _reasons(exercise, once)), "")
-    except Exception:  # an answer may return anything, and no defect here may cost anybody a grade
+    except Exception:  # a defect here must not cost anybody a grade, whatever an answer returns
         return ""
 
 
@@ -54,7 +54,7 @@ def _reasons(exercise: Exercise, once: Results) -> Iterator[str]:
 
 
 def changes(results: Results) -> str:
-    """Describe a first call that gives something else when made again; empty if it does not."""
+    """Describe a first call that gives another result when repeated; empty if it does not."""
     first = results[0]
     for again in results:
         if not again.case.again or not (first.actual.returned and again.actual.returned) or first.case.secret:
@@ -74,7 +74,7 @@ def changes(results: Results) -> str:
 
 
 _CALLS = 3
-"""From so few results nothing is concluded."""
+"""The least number of results to draw conclusions from."""
 
 
 def _constant(once: Results) -> str:
@@ -92,14 +92,14 @@ def _constant(once: Results) -> str:
 
 def _same(one: Value, other: Value) -> bool:
     if isinstance(one, Tensor) and one.is_floating_point() and one.dtype not in RELATIVE_TOLERANCE:
-        return True  # of a dtype that nothing can be said about
+        return True  # the dtype cannot be compared
     return value_difference(one, other, "the result") is None
 
 
 def _kept(exercise: Exercise, once: Results) -> str:
-    """Find failures in exactly the cases whose size came before: something is cached by its size.
+    """Find failures in exactly the cases whose size occurred before, since something is cached by size.
 
-    A size that the statement names, or all of them together.
+    The size is one that the statement names, or all of them together.
     """
     sizes = [named_sizes(exercise, result.case) for result in once]
     failed = [result.case for result in once if not result.passed]
@@ -118,7 +118,7 @@ def _kept(exercise: Exercise, once: Results) -> str:
 
 
 def _where(exercise: Exercise, once: Results) -> str:
-    """Find what all failing cases have in common, and no passing one has."""
+    """Find a feature that all failing cases have, and no passing one."""
     failed, passed = ([result.case for result in once if result.passed is right] for right in (False, True))
     if len(passed) < _EACH or not failed or any(result.outcome in _NOT_JUDGED for result in once):
         return ""
@@ -139,16 +139,16 @@ def _cases(cases: Sequence[Case]) -> str:
 
 
 _EACH = 2
-"""How many cases must share something before it is said: one alone is large, square and transposed by chance."""
+"""The least number of cases that must share a feature: a single one may be large, square or transposed by chance."""
 
 _NOT_JUDGED = (Outcome.NOT_ATTEMPTED, Outcome.UNGRADED)
 
 Trait = tuple[str, str]
-"""What is said of the cases that have it, and of those that have not."""
+"""The wording for cases that have a feature, and for those that do not."""
 
 
 def _traits(exercise: Exercise, case: Case) -> Iterator[tuple[Trait, bool]]:
-    """Return the features that may tell cases apart, the plainest first."""
+    """Yield the features that may tell cases apart, the plainest first, with whether the case has them."""
     for part in exercise.parts:
         if part != CORE:
             yield (f"of the part “{part}”", "of the other parts"), case.part == part
@@ -168,7 +168,7 @@ def _traits(exercise: Exercise, case: Case) -> Iterator[tuple[Trait, bool]]:
     numbers = [(name, value) for name, value in (*given, *case.kwargs.items()) if type(value) in (int, float)]
     for (one, left), (other, right) in combinations(numbers, 2):
         if type(left) is not type(right):
-            continue  # a loss and a count are two kinds of numbers: which is larger says nothing
+            continue  # comparing a loss with a count, say, is meaningless
         yield (f"in which {one} is smaller than {other}", f"in which {one} is not"), left < right
         yield (f"in which {one} is larger than {other}", f"in which {one} is not"), left > right
     sizes = named_sizes(exercise, case)
@@ -197,7 +197,7 @@ def _plural(dimension: str) -> str:
 
 
 def _nearly(failures: Results) -> str:
-    """Find failures that all have the right shape, and the right first digits."""
+    """Find failures that all have the right shape and the right first digits."""
     if not failures:
         return ""
     digits = [_digits(result) for result in failures]
@@ -219,7 +219,7 @@ _OF_ONE, _SINGLE, _MOST_DIGITS = 4, 6, 9
 
 
 def _digits(result: CaseResult) -> int:
-    """To how many digits the largest numbers of a wrong result are right; 0 where it is wrong in another way."""
+    """Return to how many digits the largest numbers of a wrong result are right; 0 if it is wrong in another way."""
     expected, actual = result.expected.value, result.actual.value
     if result.difference is None or result.difference.kind is not Kind.VALUE or type(expected) is not type(actual):
         return 0
@@ -246,7 +246,7 @@ def _besides(exercise: Exercise, failures: Results) -> str:
 
 
 def _added(result: CaseResult) -> Iterator[tuple[int, int]]:
-    """The places of the arguments that explain the difference, each with a sign."""
+    """Yield the positions of arguments that explain the difference, each with a sign."""
     expected, actual = result.expected.value, result.actual.value
     if result.difference is None or result.difference.kind is not Kind.VALUE or not isinstance(expected, Tensor):
         return
@@ -266,7 +266,7 @@ def _to_one_side(failures: Results) -> str:
 
 
 def _sides(expected: Value, actual: Value, result: CaseResult) -> Iterator[str | None]:
-    """Return what every wrong number of a value is; None if they are not all too large or too small."""
+    """Yield the side of every wrong number in a value; None if it is neither too large nor too small."""
     if result.difference is None or result.difference.kind is not Kind.VALUE:
         yield None
     elif isinstance(expected, Tensor) and (expected.is_floating_point() or expected.dtype == torch.bool):
@@ -289,7 +289,7 @@ def _side(expected: float, actual: float) -> str | None:
 
 
 def _up_to(failures: Results) -> str:
-    """Find failures that are all right at first along one dimension, and wrong from some position on."""
+    """Find failures that are all right up to some position along one dimension, and wrong from there on."""
     found = [dict(_rights(result)) for result in failures]
     for dimension in found[0] if found else ():
         rights = {one.get(dimension, 0) for one in found}
@@ -304,7 +304,7 @@ def _up_to(failures: Results) -> str:
 
 
 def _only_in(once: Results, failures: Results) -> str:
-    """Which cases fail, by their names, where nearly all are right."""
+    """Name the cases that fail, if nearly all are right."""
     right = len(once) - len(failures)
     if not 1 <= len(failures) <= right // _EACH or len(failures) > _EACH:
         return ""
@@ -316,7 +316,7 @@ def _only_in(once: Results, failures: Results) -> str:
 
 
 def _rights(result: CaseResult) -> Iterator[tuple[str, int]]:
-    """Count the right positions along each dimension along which all others, two or more, are wrong."""
+    """Yield the number of right positions at the start of each dimension whose rest, two or more, is all wrong."""
     expected, actual = result.expected.value, result.actual.value
     if result.difference is None or result.difference.kind is not Kind.VALUE:
         return

@@ -1,6 +1,6 @@
-"""Relates a wrong value to the right one, if that is plain to see: transposed, twice as large, one item short.
+"""Relates a wrong value to the right one, if that is obvious: transposed, twice as large, one item short.
 
-Each sentence is a fact about the two values, and true whatever the code was that computed them.
+Each sentence is a fact about the two values, and true whatever code computed them.
 """
 
 from __future__ import annotations
@@ -17,30 +17,30 @@ from course_lib.judging.exercise import Case, Value
 from course_lib.judging.observation import argument_name
 
 Alike = Callable[[Tensor, Tensor], bool]
-"""Whether two tensors are of one shape and as near to each other as a right answer must be."""
+"""Returns whether two tensors have the same shape and are as close as a right answer must be."""
 
 _FACTORS = {
     1 / math.log(2): ", which is 1 / ln 2: did you take a logarithm to base 2 instead of the natural one?",
     math.log(2): ", which is ln 2: did you take a natural logarithm instead of one to base 2?",
     1 / math.log(10): ", which is 1 / ln 10: did you take a logarithm to base 10 instead of the natural one?",
 }
-"""Factors with a story of their own."""
+"""Factors with a special explanation."""
 
 _TELLING = 3
-"""So many different numbers are not in the right order by chance."""
+"""This many different numbers are not in the right order by chance."""
 
 _MOST = 4096
-"""Larger tensors are not turned around."""
+"""Larger tensors, in entries, are not related."""
 
 
 def relation(case: Case, found: Difference, expected: Value, actual: Value, parameters: Sequence[str]) -> str:
-    """A sentence on how a wrong result relates to the right one; empty where nothing is plain to see.
+    """Return a sentence on how a wrong result relates to the right one; empty if nothing is obvious.
 
     Args:
-        case: what was called; about a secret one nothing is said.
+        case: the case that was called; nothing is said about a secret one.
         found: where the two differ.
-        expected: what should have come back.
-        actual: what did.
+        expected: the right result.
+        actual: the answer's result.
         parameters: the names of the answer's parameters.
     """
     if case.secret or found.kind not in (Kind.SHAPE, Kind.VALUE):
@@ -81,7 +81,7 @@ def _of_tensors(case: Case, expected: Tensor, actual: Tensor, parameters: Sequen
 
 
 def _is_telling(argument: Tensor) -> bool:
-    """Return whether these values are no chance: several numbers, or both truth values in more than a pair."""
+    """Return whether values are too varied to match by chance: several numbers, or over two mixed truth values."""
     if argument.dtype == torch.bool:
         return argument.numel() > _TELLING and bool(argument.any()) and not bool(argument.all())
     return int(argument.unique().numel()) >= _TELLING
@@ -192,7 +192,7 @@ def _elsewhere(expected: Tensor, actual: Tensor, alike: Alike) -> Iterator[str]:
         return
     yield from _transposed(expected, actual, alike)
     if expected.unique().numel() < _TELLING:
-        return  # with two numbers much agrees by chance
+        return  # two numbers often agree by chance
     for dim in range(expected.ndim):
         if expected.shape[dim] < 2:
             continue

@@ -1,4 +1,4 @@
-"""Names the sizes in a case, from the line that states its exercise: `scores(q [..., queries, d_head])`."""
+"""Names the sizes in a case, from its exercise's statement: `scores(q [..., queries, d_head])`."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from torch import Tensor
 from course_lib.judging.exercise import Case, Exercise
 
 LEADING = "..."
-"""Stands for how many leading dimensions there are."""
+"""The name for the number of leading dimensions."""
 
 _SHAPE = re.compile(r"(\w+)(?: \w+)? \[([^\]]*)\]")
 
 
 def named_sizes(exercise: Exercise, case: Case) -> dict[str, int]:
-    """The size of each dimension that the statement names; of `LEADING`, how many dimensions it stands for.
+    """Return the size of each dimension that the statement names; for `LEADING`, the number of dimensions.
 
-    A tensor whose dimensions are not the statement's is skipped, and so is a size that differs between tensors.
+    Tensors whose dimensions do not match the statement are skipped, and so are sizes that differ between tensors.
     """
     stated = dict(_SHAPE.findall(exercise.statement.partition("->")[0]))
     found: dict[str, set[int]] = {}

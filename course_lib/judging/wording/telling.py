@@ -1,4 +1,4 @@
-"""Which of the cases that fail says most, and what it says that no other one contradicts."""
+"""Chooses the failing case that tells the most, and a relation that no other case contradicts."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ Results = Sequence["CaseResult"]
 
 
 def most_telling(results: Results) -> tuple[CaseResult | None, str]:
-    """The failure to show, and how its result relates to the right one; None where nothing has failed.
+    """Return the failure to show, and how its result relates to the right one; None if nothing failed.
 
-    It is the smallest of those that share the most frequent relation, else the smallest. If only hidden cases fail,
-    it is the first of these.
+    It is the smallest failure with the most frequent relation, else the smallest of all; if only hidden cases fail, the
+    first.
 
     Args:
-        results: what was called, in order.
+        results: the results of the cases, in order.
     """
     failures = [result for result in results if not result.passed]
     seen = [result for result in failures if not result.hidden]
@@ -42,14 +42,14 @@ def most_telling(results: Results) -> tuple[CaseResult | None, str]:
 
 
 def _that_count(failures: Results) -> Results:
-    """Those of the core part that were judged, and ended as the first of them did."""
+    """Return the failures of the core part that were judged and ended as the first one did."""
     core = [result for result in failures if result.case.part == CORE] or failures
     judged = [result for result in core if result.outcome not in (Outcome.NOT_ATTEMPTED, Outcome.UNGRADED)] or core
     return [result for result in judged if result.outcome is judged[0].outcome]
 
 
 def _kind(result: CaseResult) -> str:
-    """The relation without its numbers, which differ with the sizes."""
+    """Return the relation without its numbers, which differ with the sizes."""
     return _NUMBER.sub("…", result.relation)
 
 
@@ -64,7 +64,7 @@ def _numbers(result: CaseResult) -> float:
 
 
 _TOO_FEW = 2
-"""So few numbers show no relation."""
+"""Up to this many numbers, a relation proves nothing."""
 
 
 def _size(result: CaseResult) -> int:

@@ -1,4 +1,4 @@
-"""Explains torch's and Python's error texts: each with what the step wants."""
+"""Explains torch's and Python's error messages: what the failing step requires."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ Match = re.Match[str]
 
 
 def explained(message: str, code: str = "") -> str:
-    """Explain an error text, in a sentence or two; empty if the text is not known.
+    """Explain an error message in a sentence or two; empty if it is not known.
 
     Args:
-        message: as torch says it, such as "mat1 and mat2 shapes cannot be multiplied (2x2 and 3x2)".
-        code: the line that raised it. Torch says the same of a product of batches and of a sum, and only the line tells
-            which of them it was.
+        message: torch's message, such as "mat1 and mat2 shapes cannot be multiplied (2x2 and 3x2)".
+        code: the line that raised it. Torch gives the same message for a product of batches and for a sum; only the
+            line tells which it was.
     """
     for pattern, told in (*_OF_SHAPES, *_OF_OTHERS):
         found = pattern.search(message)
@@ -26,7 +26,7 @@ def explained(message: str, code: str = "") -> str:
 
 
 def speaks_of_shapes(message: str) -> bool:
-    """Return whether an error text is about tensors whose shapes do not fit."""
+    """Return whether an error message is about tensors whose shapes do not fit."""
     return any(pattern.search(message) for pattern, _ in _OF_SHAPES)
 
 
@@ -49,7 +49,7 @@ def _entry_by_entry(found: Match) -> str:
 
 
 def _step_of(code: str) -> Callable[[Match], str]:
-    """Describe what a line does with tensors that do not fit, as far as it can be told."""
+    """Choose how to describe what a line does with tensors that do not fit, as far as that can be told."""
     product, entrywise = _PRODUCT.search(code), _ENTRYWISE.search(_BY_A_NUMBER.sub("", code))
     if bool(product) == bool(entrywise):
         return _either
@@ -106,7 +106,7 @@ _IMPORTS = {
     "Counter": "from collections import Counter",
     "show": "from course_lib import show",
 }
-"""What answers use most, and how it is imported."""
+"""The names that answers use most, and how to import them."""
 
 
 Meaning = tuple[re.Pattern[str], str | Callable[[Match], str]]
@@ -173,7 +173,7 @@ _OF_SHAPES: list[Meaning] = [
         lambda found: f"In einsum each letter has one size: here {found[1]} is both {found[3]} and {found[2]}.",
     ),
 ]
-"""Texts about tensors whose shapes do not fit."""
+"""Messages about tensors whose shapes do not fit."""
 
 _OF_OTHERS: list[Meaning] = [
     (re.compile(rf"name '({'|'.join(_IMPORTS)})' is not defined"), _not_imported),
