@@ -1,4 +1,4 @@
-"""The welcome in a notebook that has fetched the library: what it has now, and where work is kept."""
+"""The welcome in a notebook that has fetched the library: the versions, and where work is kept."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ COLAB = Path("/content")
 
 
 def welcome() -> str:
-    """One line: the library's version, torch's, the device that models train on, and where progress is kept."""
+    """Return one line with the versions of the library and torch, the training device, and where progress is kept."""
     import torch
 
     where = f"on the GPU ({torch.cuda.get_device_name()})" if torch.cuda.is_available() else "on the CPU"

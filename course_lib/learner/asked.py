@@ -1,4 +1,4 @@
-"""Which exercise a learner means: by its id; else a sentence that helps to find it."""
+"""Finds the exercise that a learner means by its id, or else a sentence that helps to find it."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 def asked_for(name: object, call: str) -> Exercise | None:
-    """The exercise that somebody asks about; if there is none, a printed sentence says what to ask for.
+    """Return the exercise that a learner asks about; if there is none, print what to ask for.
 
     Args:
-        name: what they wrote: an id, a function's name, the function itself, or nothing.
-        call: what they called, such as "hint".
+        name: what the learner passed: an id, a function's name, the function itself, or nothing.
+        call: the function that the learner called, such as "hint".
     """
     wanted = name if isinstance(name, str) else str(getattr(name, "__name__", ""))
     if wanted:
@@ -43,11 +43,11 @@ NOTHING = {
     "hint": "No hint was opened",
     "solution": "No solution is shown",
 }
-"""What has come of a call for which there is no exercise."""
+"""The result of a call without an exercise."""
 
 
 def current_lesson() -> str:
-    """The lesson of the notebook or script that this runs in, by its folder or name; else the one last worked in."""
+    """Return the lesson of this notebook or script, by its folder or name; else the lesson last worked in."""
     from course_lib.learner.progress_map import progress_map
 
     places = [Path.cwd().name] if running_shell() is not None else []
@@ -57,7 +57,7 @@ def current_lesson() -> str:
 
 
 def _explained(wanted: str, unknown: UnknownName) -> str:
-    """Explain a name that is like no other."""
+    """Explain that a name resembles no exercise's."""
     if "." in wanted and current_catalogue().folder is None:
         return (
             f"no exercise {wanted!r} is known here. Is it from another course? Then keep the notebook in the folder "

@@ -1,8 +1,8 @@
-"""Lends a demo the course's references in place of missing answers, while it draws.
+"""Lends the course's references to a demo in place of missing answers, while it draws.
 
-A picture is a function of the notebook, and finds answers among the notebook's names. While it runs, the names of those
-that are missing stand for the references; after it they stand for what they stood for before. So nothing that is
-borrowed is ever checked, kept or handed in. Where grades are given nothing is borrowed: a sandbox holds no exercises.
+A picture is a function of the notebook, and finds answers among the notebook's names. While it runs, the names of
+missing answers stand for the references; afterwards they are restored. So nothing borrowed is ever checked, kept or
+handed in. When grading, nothing is borrowed, since a sandbox contains no exercises.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 Names = dict[str, Any]
 
-_lent: list[str] = []  # now, while a picture is drawn
+_lent: list[str] = []  # the names lent at the moment
 
 
 @contextmanager
 def borrowed(picture: Callable[[], None]) -> Iterator[None]:
-    """Within this block, a picture uses the course's own answers for those it lacks; a printed line says which.
+    """Let a picture use the course's answers for missing ones, within this block; print which.
 
     Args:
         picture: a function of a notebook.
@@ -52,18 +52,18 @@ def borrowed(picture: Callable[[], None]) -> Iterator[None]:
 
 
 def is_borrowing() -> bool:
-    """Return whether a picture is being drawn with one of the course's answers."""
+    """Return whether a picture is being drawn with a borrowed answer."""
     return bool(_lent)
 
 
 def _missing(picture: Callable[[], None], names: Names) -> list[str]:
-    """The names that a picture reads, itself or in what it calls, and that stand for stubs or for nothing."""
+    """Return the names that a picture or a function that it calls reads, and that are stubs or undefined."""
     read = _read_by(getattr(picture, "__code__", None), names)
     return [name for name in read if (is_stub(names[name]) if name in names else not hasattr(builtins, name))]
 
 
 def _references(missing: list[str], names: Names) -> Names:
-    """The references of those that are answers, in one lesson where several have an exercise of this name."""
+    """Return the references of missing answers, from a single lesson if several have an exercise of this name."""
     if not missing:
         return {}
     from course_lib.learner.current_catalogue import current_catalogue
@@ -77,7 +77,7 @@ def _references(missing: list[str], names: Names) -> Names:
 
 
 def _own(exercise: Exercise) -> Callable[..., Any] | None:
-    """The course's own answer; None where this edition of the course withholds it."""
+    """Return the course's own answer; None if this edition of the course withholds it."""
     from course_lib.judging.recorded.reading import RecordedExercise
 
     if not isinstance(exercise, RecordedExercise):
@@ -89,7 +89,7 @@ def _own(exercise: Exercise) -> Callable[..., Any] | None:
 
 
 def _read_by(code: CodeType | None, names: Names) -> list[str]:
-    """The global names that some code reads, and what those read in turn, in that order."""
+    """Return the global names that code reads, directly and indirectly, in order."""
     read: dict[str, None] = {}
     waiting = [code] if code is not None else []
     while waiting:
@@ -101,7 +101,7 @@ def _read_by(code: CodeType | None, names: Names) -> list[str]:
 
 
 def _globals_of(code: CodeType) -> Iterator[str]:
-    """The global names that some code and what is defined in it read, unreachable lines left out."""
+    """Yield the global names that code and its inner functions read, except in unreachable lines."""
     for instruction in dis.get_instructions(code):
         if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
             yield instruction.argval
@@ -110,7 +110,7 @@ def _globals_of(code: CodeType) -> Iterator[str]:
 
 
 def _codes(value: object, names: Names) -> list[CodeType]:
-    """The code of a function of the notebook; of a class of it, or of something of that class, the methods'."""
+    """Return the code of a function from the notebook, or of the methods of a class from it, or of its instance."""
     if isinstance(value, FunctionType):
         return [own.__code__ for own in _functions(value) if own.__globals__ is names]
     kind = value if isinstance(value, type) else type(value)
@@ -118,7 +118,7 @@ def _codes(value: object, names: Names) -> list[CodeType]:
 
 
 def _functions(value: object) -> list[FunctionType]:
-    """A function, or the methods of a class, without what decorators have put around them."""
+    """Return a function, or the methods of a class, without their decorators' wrappers."""
     found = map(inspect.unwrap, vars(value).values() if isinstance(value, type) else [value])
     return [each for each in found if isinstance(each, FunctionType)]
 

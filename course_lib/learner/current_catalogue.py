@@ -1,4 +1,4 @@
-"""The exercises that are meant here: those of the course in whose folder a notebook, a script or a terminal is."""
+"""Finds the current exercises: those of the course in whose folder a notebook, a script or a terminal is."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from course_lib.exercises.catalogue import CONFIG_NAME, Catalogue
 
 
 def current_catalogue(*places: Path) -> Catalogue:
-    """The exercises of the nearest course: of the folder from here upwards that has an `nbgrader_config.py`.
+    """Return the exercises of the nearest course: that of the closest folder above with an `nbgrader_config.py`.
 
-    Where there is none, and in a folder that is called like a lesson of it, they are those of `course_lib.exercises`.
+    If there is none, and in a folder named like one of its lessons, they are those of `course_lib.exercises`.
 
     Args:
-        places: where to start, the first that is in a course; by default the folder that this runs in, then the
-            script's.
+        places: where to start; the first that is in a course counts. By default the working directory, then the
+            script's folder.
 
     Raises:
         UnusableExercises: the course's setting cannot be used.
@@ -34,5 +34,5 @@ def _here() -> list[Path]:
     places = [Path(script).resolve().parent] if script else []
     try:
         return [Path.cwd(), *places]
-    except FileNotFoundError:  # it has been removed
+    except FileNotFoundError:  # it was removed
         return places

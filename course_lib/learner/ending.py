@@ -1,4 +1,4 @@
-"""A page to keep at the end of the course, with what a learner has built, their own figures, and what next."""
+"""A page to keep at the end of the course: what a learner has built, their own results, and what comes next."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from course_lib.learner.progress_map import LessonProgress, progress_map
 
 PAGE = "my_course.md"
-"""What the page is called, beside the learner's transformer."""
+"""The name of the page, beside the learner's transformer."""
 
 NEXT = Path(__file__).with_name("ending.md")
 """What to read and build next, and how to show it."""
@@ -23,13 +23,13 @@ class Ending:
     """A learner's page. In a notebook it shows itself; `print` gives its Markdown.
 
     Attributes:
-        lessons: how far each has come.
+        lessons: the progress in each lesson.
     """
 
     lessons: tuple[LessonProgress, ...]
 
     def markdown(self) -> str:
-        """The page."""
+        """Return the page."""
         return "\n".join(
             [
                 *("# What you have built", "", self._counted(), ""),
@@ -48,7 +48,7 @@ class Ending:
         if asked:
             recalled = sum(lesson.recall.recalled for lesson in self.lessons)
             told += f", {recalled} of {asked} questions that look back right at first"
-        done = [history for history in self.lessons[0].histories.values() if history.last]  # of all lessons
+        done = [history for history in self.lessons[0].histories.values() if history.last]  # includes all lessons
         if done:
             moments = min(history.first for history in done), max(history.last for history in done)
             first, last = (f"{day.day} {day:%B %Y}" for day in map(date.fromtimestamp, moments))
@@ -76,5 +76,5 @@ class Ending:
 
 
 def ending_page() -> Ending:
-    """The learner's page as it is now."""
+    """Return the learner's page as it is now."""
     return Ending(progress_map().lessons)

@@ -1,4 +1,4 @@
-"""A case that fails, handed out: what goes in and what is asked for, to call the answer by hand and print its steps."""
+"""Hands out a failing case, with its inputs and the right result, to call the answer by hand and print its steps."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class FailingCase:
-    """A failing case, as `case` returns it. In a notebook it shows how to go on; `print` gives plain text.
+    """A failing case, as `case` returns it. In a notebook it shows what to do next; `print` gives plain text.
 
     Attributes:
-        name: of the case.
+        name: the name of the case.
         args: positional arguments, copies each time that `case` is called.
         kwargs: keyword arguments.
         construct: keyword arguments for the constructor; only for classes.
         weights: state dict to load after construction; only for classes.
-        expected: what should come back; None where the call should be refused.
-        panel: what is shown.
+        expected: the right result; None if the call should be refused.
+        panel: the panel to show.
     """
 
     name: str
@@ -48,7 +48,7 @@ class FailingCase:
 
 
 def failing_case(verdict: Verdict) -> FailingCase | str:
-    """The case that a verdict shows; a sentence where there is none to hand out."""
+    """Return the case that a verdict shows, or a sentence if there is none to hand out."""
     exercise, shown = verdict.exercise, verdict.shown
     if shown is None or verdict.outcome is Outcome.NOT_ATTEMPTED:
         right = f"No case fails: {exercise.name} is right in all that are shown."
@@ -75,7 +75,7 @@ def failing_case(verdict: Verdict) -> FailingCase | str:
 
 
 def _how_to_call(exercise: Exercise, case: Case) -> Iterator[str]:
-    """The call as a cell of the student's."""
+    """Yield the lines of a cell that makes the call."""
     yield f'failing = case("{exercise.id}")'
     called = exercise.name
     if case.construct or case.weights:

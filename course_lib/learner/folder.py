@@ -12,15 +12,14 @@ import platformdirs
 from course_lib.ground.files import DRIVE
 
 PROGRESS = "progress.jsonl"
-"""What the file is called, and by what a working folder is known."""
+"""The name of the progress file, by which a working folder is recognized."""
 
 
 def learner_folder() -> Path:
-    """The folder that keeps this learner's progress and answers; it need not be there yet.
+    """Return the folder for this learner's progress and answers, which need not exist yet.
 
-    The one that `KATZE_WORK` names; else the nearest folder above this one that keeps some, which `katze learn` has
-    made; else one in Google Drive where that is mounted, which takes over what was done before; else one in the home
-    folder.
+    It is the one that `KATZE_WORK` names; else the nearest folder above with a progress file, created by `katze learn`;
+    else one in Google Drive if that is mounted, which takes over earlier work; else one in the home folder.
     """
     named = os.environ.get("KATZE_WORK")
     if named:
@@ -38,7 +37,7 @@ def learner_folder() -> Path:
 
 
 def work_in(folder: Path) -> bool:
-    """Return whether `katze learn` has made this folder, which is then the learner's unless `KATZE_WORK` names one."""
+    """Return whether `katze learn` created this folder, and make it the learner's unless `KATZE_WORK` names one."""
     if not (folder / PROGRESS).is_file():
         return False
     os.environ.setdefault("KATZE_WORK", str(folder.resolve()))
@@ -46,7 +45,7 @@ def work_in(folder: Path) -> bool:
 
 
 def _carry_over(earlier: Path, folder: Path) -> None:
-    """Add what was done before Drive was mounted to what is there; where that cannot be, both stay as they are."""
+    """Add the work done before Drive was mounted to what is there; if that fails, leave both as they are."""
     if not (earlier / PROGRESS).is_file():
         return
     with suppress(OSError):
@@ -57,7 +56,7 @@ def _carry_over(earlier: Path, folder: Path) -> None:
 
 
 def _here() -> Path | None:
-    """The folder that this runs in; None where it has been removed."""
+    """Return the working directory; None if it was removed."""
     try:
         return Path.cwd()
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Hints that climb: each call of `hint` opens one more, from the idea over the shapes to the outline."""
+"""Hints in steps: each call of `hint` opens one more, from the idea to the shapes to the outline."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def next_hint(exercise: Exercise) -> HelpPanel | None:
-    """The hints of an exercise that have been opened, with one more of them opened now.
+    """Open one more hint of an exercise, and return all that are open.
 
     Returns:
-        None where it has no hints, which a printed sentence says.
+        The hints; None if there are none (a printed sentence says so).
     """
     kept = progress_file()
     if not exercise.hints:

@@ -1,4 +1,4 @@
-"""Answers that have passed, kept as small scripts, so that what was written in one lesson is at hand in the next."""
+"""Keeps answers that passed, as small scripts, so that what was written in one lesson can be used in the next."""
 
 from __future__ import annotations
 
@@ -14,49 +14,49 @@ from course_lib.judging.rules import statements_of
 from course_lib.learner.folder import learner_folder
 
 FOLDER = "answers"
-"""Where in the learner's folder they are."""
+"""Their place in the learner's folder."""
 
 
 class NotAtHand(Exception):
-    """There is a kept answer, but it cannot be loaded; the message says why."""
+    """A kept answer cannot be loaded; the message says why."""
 
 
 def kept_at(exercise_id: str) -> Path:
-    """The file that an answer to this exercise is kept in."""
+    """Return the file in which an answer to this exercise is kept."""
     return learner_folder() / FOLDER / f"{exercise_id}.py"
 
 
 def keep_answer(exercise_id: str, name: str, cells: Sequence[str]) -> None:
-    """Keep an answer that has passed, unless it is not in the cells or nothing can be written.
+    """Keep an answer that passed, unless it is not in the cells or cannot be written.
 
     Args:
-        exercise_id: what it answers.
-        name: what it is called.
+        exercise_id: the exercise that it answers.
+        name: the answer's name.
         cells: the code that was run, in order.
     """
     script = script_of(name, cells)
     if not script:
         return
     path = kept_at(exercise_id)
-    with suppress(OSError):  # the progress file says where nothing can be written
+    with suppress(OSError):  # the progress file reports it if nothing can be written
         path.parent.mkdir(parents=True, exist_ok=True)
         with put_in_place(path) as unfinished:
             unfinished.write_text(script, encoding="utf-8")
 
 
 def load_answer(exercise_id: str, name: str, like: Callable[..., Any] | None = None) -> Any:
-    """A kept answer: its script is run in a namespace of its own.
+    """Load a kept answer, running its script in a fresh namespace.
 
     Args:
-        exercise_id: what it answers.
-        name: what it is called.
-        like: the reference, which is made and called in the same way; None where it is not known.
+        exercise_id: the exercise that it answers.
+        name: the answer's name.
+        like: the reference, which is constructed and called in the same way; None if it is unknown.
 
     Returns:
-        The function or class; None where none is kept.
+        The function or class; None if none is kept.
 
     Raises:
-        NotAtHand: its script fails, or was written for an exercise that has changed since.
+        NotAtHand: the script fails, or was written for an exercise that has changed since.
     """
     path = kept_at(exercise_id)
     try:
@@ -68,7 +68,7 @@ def load_answer(exercise_id: str, name: str, like: Callable[..., Any] | None = N
     namespace: dict[str, Any] = {"__name__": f"answers.{exercise_id}"}
     try:
         exec(compile(script, str(path), "exec"), namespace)
-    except Exception as error:  # it is a student's: it may raise anything
+    except Exception as error:  # a student's code may raise anything
         raise NotAtHand(f"{path} raises {type(error).__name__}: {error}") from error
     found = namespace.get(name)
     if found is None or (like is not None and not _called_alike(found, like)):
@@ -77,9 +77,9 @@ def load_answer(exercise_id: str, name: str, like: Callable[..., Any] | None = N
 
 
 def _called_alike(own: Any, like: Callable[..., Any]) -> bool:
-    """Whether both are classes or both functions, and the one takes what the other needs.
+    """Return whether both are classes or both functions, and an answer takes the arguments that `like` needs.
 
-    A class is made with named arguments, a function called with positional ones.
+    A class is constructed with named arguments, a function is called with positional ones.
     """
     if isinstance(own, type) != isinstance(like, type):
         return False
@@ -95,9 +95,9 @@ def _called_alike(own: Any, like: Callable[..., Any]) -> bool:
 
 
 def script_of(name: str, cells: Sequence[str]) -> str:
-    """The code that defines a name, with all that it uses, and nothing else; empty where nothing defines it.
+    """Return just the code that defines a name, with all that it uses; empty if nothing defines it.
 
-    For each name, the last statement at the top level of a cell that gives it a value counts.
+    For each name, the last top-level statement that gives it a value counts.
 
     Args:
         name: a function or a class.
@@ -110,7 +110,7 @@ def script_of(name: str, cells: Sequence[str]) -> str:
         number = next((n for n in reversed(range(end)) if bound in statements[n].defines), None)
         if number is not None and number not in found:
             found.add(number)
-            # What a function reads is looked up when it is called; `x += 1` reads what was there before.
+            # A function looks up names when it is called; `x += 1` reads the value from before.
             end = len(statements) if written_names(statements[number].text) else number
             wanted += [(read, end) for read in sorted(statements[number].mentions)]
     return "\n\n".join(statements[number].commented for number in sorted(found)) + "\n" if found else ""

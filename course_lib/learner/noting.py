@@ -1,4 +1,4 @@
-"""Records a check: a line in the progress file, an answer that has passed, a sentence on what comes next."""
+"""Records a check: a line in the progress file, a passed answer, a sentence on what comes next."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from course_lib.learner.progress_map import lesson_progress
 from course_lib.learner.solutions import solution_of
 
 _NO_ATTEMPT = frozenset({Outcome.NOT_ATTEMPTED, Outcome.NEVER_DEFINED})
-"""Checks of what nobody has written yet: a blank notebook, run to its end, has failed nowhere."""
+"""Outcomes for answers that are not written yet, which are not failures: a blank notebook may be run to its end."""
 
 
 def noted(verdict: Verdict, cells: Sequence[str]) -> Verdict:
-    """The verdict, written down, with what its reader should know next at its end.
+    """Record a verdict, and return it with sentences about what comes next.
 
     Args:
-        verdict: on an answer in a notebook or a script.
-        cells: the code that was run, from which a right answer is kept; empty where it is not in there.
+        verdict: the verdict on an answer in a notebook or a script.
+        cells: the code that was run, from which a right answer is kept; empty if it does not contain the answer.
     """
     exercise, kept = verdict.exercise, progress_file()
     if verdict.outcome not in _NO_ATTEMPT and verdict.outcome.has_score:
@@ -42,7 +42,7 @@ def noted(verdict: Verdict, cells: Sequence[str]) -> Verdict:
 
 
 _STUCK = 2
-"""How many checks in a row have failed when help is offered."""
+"""The number of failed checks in a row after which help is offered."""
 
 
 def _closing(verdict: Verdict, kept: ProgressFile) -> Iterator[str]:
@@ -61,7 +61,7 @@ def _closing(verdict: Verdict, kept: ProgressFile) -> Iterator[str]:
 
 
 def _offered(exercise: Exercise, history: History) -> Iterator[str]:
-    """The help that comes next: a hint, and after the last one the solution; nothing where the course has neither."""
+    """Yield an offer of the next help: a hint, after the last one the solution; nothing if the course has neither."""
     following = exercise.next_hint(history.mistake, history.hints)
     if following is not None:
         yield f"Stuck? {_to_run('hint', exercise)}: it {_HAS[following.depth]}."
@@ -73,7 +73,7 @@ _HAS = {"idea": "has an idea", "shapes": "says what goes in and comes out", "out
 
 
 def _to_run(call: str, exercise: Exercise) -> str:
-    """Return how to get help where this runs."""
+    """Return how to call a function for help in this environment."""
     marimo = sys.modules.get("marimo")
     if running_shell() is None and not (marimo is not None and marimo.running_in_notebook()):
         return f'Add `print({call}("{exercise.id}"))` at the end and run this again'

@@ -1,4 +1,4 @@
-"""A panel of help, which looks like a verdict: in a notebook HTML, in a terminal plain text."""
+"""A help panel that looks like a verdict: HTML in a notebook, plain text in a terminal."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from course_lib.judging.render import TEXT_WIDTH, indented
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a panel, shown in this order. In any of its texts `code` and *words* are shown as such.
+    """A part of a panel, shown in this order. All its texts may contain `code` and *words* in Markdown.
 
     Attributes:
-        title: in a word or two; empty for none.
+        title: a word or two; empty for none.
         paragraphs: sentences to read.
-        steps: numbered from 1.
-        code: shown as it is.
+        steps: shown with numbers from 1.
+        code: shown unchanged.
     """
 
     title: str = ""
@@ -34,11 +34,11 @@ class HelpPanel:
     """Help, as `hint` and `solution` return it. In a notebook it shows itself; `print` gives plain text.
 
     Attributes:
-        heading: what it is.
+        heading: the heading of the panel.
         detail: more about that in a few words, such as "2 of 3".
         exercise_id: the exercise that it helps with.
-        sections: what it says.
-        closing: what can be done next, in sentences at its end.
+        sections: the parts of the panel.
+        closing: sentences at the end about what to do next.
     """
 
     heading: str
@@ -48,7 +48,7 @@ class HelpPanel:
     closing: tuple[str, ...] = ()
 
     def text(self) -> str:
-        """The panel for a terminal."""
+        """Return the panel for a terminal."""
         lines = [f"{self.exercise_id}: {self.heading}{f', {self.detail}' if self.detail else ''}"]
         for section in self.sections:
             lines += ["", *([f"  {section.title}"] if section.title else []), *_section_lines(section)]
@@ -57,7 +57,7 @@ class HelpPanel:
         return "\n".join(lines)
 
     def html(self) -> str:
-        """The panel as a self-contained piece of HTML."""
+        """Return the panel as self-contained HTML."""
         detail = f'<span class="katze-score">{escape(self.detail)}</span>' if self.detail else ""
         head = f'<p class="katze-head"><strong>{escape(self.heading)}</strong>{detail}'
         sections = "".join(map(_section_html, self.sections))
@@ -94,7 +94,7 @@ def _section_html(section: Section) -> str:
 
 
 def inline_html(text: str) -> str:
-    """Escaped text with the Markdown that counts here: `code` and *words*."""
+    """Escape a text, and render the Markdown that is supported here: `code` and *words*."""
     return _CODE_OR_WORDS.sub(lambda m: f"<code>{m[1]}</code>" if m[1] else f"<em>{m[2]}</em>", escape(text))
 
 

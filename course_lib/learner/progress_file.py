@@ -1,7 +1,7 @@
 """The progress file: a line for each check, hint, solution, figure, and answer to the questions that look back.
 
-Lines are only ever added, each in one write, so that two notebooks at once lose nothing; a line that cannot be read
-is passed over, and costs no other.
+Lines are only ever added, each in one write, so that two notebooks at once lose nothing; a line that cannot be read is
+skipped, and does not affect others.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ class History:
     """A learner's history of one exercise, or of a lesson's questions that look back.
 
     Attributes:
-        points: the most that a check gave.
-        passed: whether a check was passed.
-        failures: how many checks in a row have failed since the last that was passed.
-        mistake: the id of the mistake that the last check named; empty where it named none.
-        hints: how deep the hints were that have been opened, in that order.
-        asked: how often the solution was asked for.
-        seen_solution: whether the solution has been shown.
-        aided: whether that was before the first check that was passed.
-        first: when something was first done, in seconds since 1970; 0 where nothing has been.
-        last: when something was last done.
-        questions: of a lesson, how many questions that look back were answered; 0 where none were.
+        points: the most points that a check gave.
+        passed: whether a check passed.
+        failures: the number of failed checks since the last that passed.
+        mistake: the id of the mistake that the last check named; empty if none.
+        hints: the depths of the hints opened, in order.
+        asked: how often the solution was requested.
+        seen_solution: whether the solution was shown.
+        aided: whether it was shown before the first check that passed.
+        first: the time of the first event, in seconds since 1970; 0 if there is none.
+        last: the time of the last event.
+        questions: the number of a lesson's questions that look back that were answered; 0 if none.
         missed: the numbers of those that were wrong at first, from 1.
-        figures: of a lesson, what was measured in it with the learner's answers, by what it is.
+        figures: the results measured in a lesson with the learner's answers, by their names.
     """
 
     points: float = 0.0
@@ -60,7 +60,7 @@ class History:
 
     @property
     def recalled(self) -> int:
-        """The number of questions that look back that were right at first."""
+        """The number of questions that look back answered right the first time."""
         return self.questions - len(self.missed)
 
 
@@ -68,9 +68,9 @@ class ProgressFile:
     """The file with a learner's progress.
 
     Attributes:
-        path: where it is.
-        problem: why the last line could not be kept; empty where it was.
-        damage: how many lines could not be read when it was last read, in a sentence; empty where all could.
+        path: the path of the file.
+        problem: why the last line could not be written; empty if it was.
+        damage: a sentence about lines that could not be read last time; empty if there were none.
     """
 
     def __init__(self, path: Path) -> None:
@@ -81,14 +81,14 @@ class ProgressFile:
         self._told: set[str] = set()
 
     def read(self) -> dict[str, History]:
-        """Read the history of each exercise, in the order in which they were first met."""
+        """Read the history of each exercise, in the order of first events."""
         histories: dict[str, History] = {}
         damaged = 0
         for event in (*self._kept(), *self._unkept):
             try:
                 name = str(event["exercise"])
                 histories[name] = _after(histories.get(name, History()), event)
-            except (KeyError, TypeError, ValueError):  # a line that somebody has edited, or a power cut broken off
+            except (KeyError, TypeError, ValueError):  # somebody edited the line, or a power cut broke it off
                 damaged += 1
         lines = (
             f"{damaged} lines of {self.path} cannot be read" if damaged > 1 else f"A line of {self.path} cannot be read"
@@ -97,7 +97,7 @@ class ProgressFile:
         return histories
 
     def news(self) -> list[str]:
-        """Return what is wrong with the file, each sentence only once."""
+        """Return what is wrong with the file; each sentence only once."""
         self.read()
         fresh = [told for told in (self.problem, self.damage) if told and told not in self._told]
         self._told.update(fresh)
@@ -108,35 +108,35 @@ class ProgressFile:
         return self.read().get(exercise_id, History())
 
     def note_check(self, exercise_id: str, points: float, passed: bool, mistake: str = "") -> None:
-        """A check has judged an answer: the points that it gave, and the id of the mistake that it named."""
+        """Note that a check judged an answer, with its points and the id of the mistake that it named."""
         self._add({"did": "check", "exercise": exercise_id, "points": points, "passed": passed, "mistake": mistake})
 
     def note_hint(self, exercise_id: str, depth: str) -> None:
-        """A further hint was opened: how deep it goes, such as "idea"."""
+        """Note that a hint was opened, with its depth, such as "idea"."""
         self._add({"did": "hint", "exercise": exercise_id, "hint": depth})
 
     def note_asked(self, exercise_id: str) -> None:
-        """The solution was asked for, and not shown."""
+        """Note that the solution was requested, but not shown."""
         self._add({"did": "asked", "exercise": exercise_id})
 
     def note_solution(self, exercise_id: str) -> None:
-        """The solution was shown."""
+        """Note that the solution was shown."""
         self._add({"did": "solution", "exercise": exercise_id})
 
     def note_recall(self, lesson: str, missed: Sequence[int], questions: int) -> None:
-        """The questions that look back were answered: the numbers of those that were wrong, and how many there are."""
+        """Note that the questions that look back were answered, with the numbers of wrong ones and the count of all."""
         self._add({"did": "recall", "exercise": lesson, "missed": missed, "questions": questions})
 
     def note_figure(self, lesson: str, what: str, value: str) -> None:
-        """A lesson has measured something with the learner's answers."""
+        """Note a result that a lesson measured with the learner's answers."""
         self._add({"did": "figure", "exercise": lesson, "what": what, "value": value})
 
     def _add(self, event: Event) -> None:
-        """Keep a line; where that cannot be, remember it as long as this runs, and say why in `problem`."""
+        """Write a line; if that fails, keep it in memory while this runs, and say why in `problem`."""
         event = {"at": round(datetime.now(UTC).timestamp(), 3), **event}
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            # The line begins with its newline, so that one that a power cut has broken off spoils only itself.
+            # Each line begins with its newline, so that a line broken off by a power cut damages only itself.
             file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
             try:
                 os.write(file, f"\n{json.dumps(event)}".encode())
@@ -153,7 +153,7 @@ class ProgressFile:
     def _kept(self) -> Iterator[Event]:
         try:
             lines = self.path.read_bytes().splitlines()
-        except OSError:  # there is none yet, or none that may be read: `_add` says so
+        except OSError:  # it does not exist yet, or may not be read; `_add` reports that
             return
         for line in filter(None, lines):
             try:
@@ -167,13 +167,13 @@ _files: dict[Path, ProgressFile] = {}
 
 
 def progress_file() -> ProgressFile:
-    """The learner's file; see `learner_folder`."""
+    """Return the learner's progress file; see `learner_folder`."""
     path = learner_folder() / PROGRESS
     return _files.setdefault(path, ProgressFile(path))
 
 
 def _after(before: History, event: Event) -> History:
-    """The history with one more event."""
+    """Return the history with one more event."""
     at = float(event.get("at", 0))
     now = replace(before, first=min(before.first or at, at), last=max(before.last, at))
     match event["did"]:
@@ -195,4 +195,4 @@ def _after(before: History, event: Event) -> History:
             return now
         case "figure":
             return replace(now, figures={**now.figures, str(event["what"]): str(event["value"])})
-    return before  # of a later version
+    return before  # an event of a later version

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from course_lib.judging.exercise import Exercise
 
 _BAR = 10
-"""How many characters the bar of a lesson has in a terminal."""
+"""The length of a lesson's bar in a terminal, in characters."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class LessonProgress:
     Attributes:
         lesson: the lesson's folder.
         exercises: its exercises, in order.
-        histories: what has been done about each exercise, by id.
-        notebook: its notebook from here; None where there is none in the learner's folder.
+        histories: the history of each exercise, by id.
+        notebook: the path of its notebook from here; None if the learner's folder has none.
     """
 
     lesson: str
@@ -50,17 +50,17 @@ class LessonProgress:
 
     @property
     def points(self) -> float:
-        """The points of the best checks."""
+        """The sum of the best checks' points."""
         return sum(min(self.of(exercise).points, exercise.points) for exercise in self.exercises)
 
     @property
     def max_points(self) -> int:
-        """The most that the lesson gives."""
+        """The most points that the lesson gives."""
         return sum(exercise.points for exercise in self.exercises)
 
     @property
     def written(self) -> dict[str, bool]:
-        """Its questions to answer in words, and whether an answer to each was compared with the course's."""
+        """The questions to answer in words, and whether an answer to each was compared with the course's."""
         return {
             task: self.histories.get(task, History()).seen_solution
             for task in current_catalogue().written_in(self.lesson)
@@ -68,22 +68,22 @@ class LessonProgress:
 
     @property
     def open_tasks(self) -> list[str]:
-        """Those that have not been compared yet."""
+        """The questions whose answers have not been compared yet."""
         return [task for task, compared in self.written.items() if not compared]
 
     @property
     def recall(self) -> History:
-        """What was answered to its questions that look back."""
+        """The history of its questions that look back."""
         return self.histories.get(self.lesson, History())
 
     @property
     def next(self) -> Exercise | None:
-        """The first exercise that is not passed; None where all are."""
+        """The first exercise that has not passed; None if all have."""
         return next((exercise for exercise in self.exercises if not self.of(exercise).passed), None)
 
     @property
     def last(self) -> float:
-        """When something was last done in it."""
+        """The time of the last event in the lesson."""
         return max([self.recall.last, *(self.of(exercise).last for exercise in self.exercises)])
 
     def of(self, exercise: Exercise) -> History:
@@ -91,7 +91,7 @@ class LessonProgress:
         return self.histories.get(exercise.id, History())
 
     def sentence(self) -> str:
-        """All of it in a line, as it stands at the end of every verdict."""
+        """Return the progress in a line, as at the end of every verdict."""
         if self.next is None:
             done = "is complete" if all(self.written.values()) else "has all its checks passed"
             return " ".join([f"{self.title} {done}: {_counts(self)}.", *map(_compare, self.open_tasks)])
@@ -104,8 +104,8 @@ class ProgressMap:
 
     Attributes:
         lessons: all lessons, in order.
-        detailed: the one whose exercises are listed.
-        problem: what is wrong with the progress file; empty where nothing is.
+        detailed: the lesson whose exercises are listed.
+        problem: what is wrong with the progress file; empty if nothing is.
     """
 
     lessons: tuple[LessonProgress, ...]
@@ -113,7 +113,7 @@ class ProgressMap:
     problem: str = ""
 
     def text(self) -> str:
-        """The map for a terminal."""
+        """Return the map for a terminal."""
         width = max(len(lesson.title) for lesson in self.lessons)
         lines = [f"  {lesson.title:{width}}  {_bar(lesson)}  {_counts(lesson)}" for lesson in self.lessons]
         lines += [*(f"\n  {told}" for told in self._transformer()), "", f"  {self.detailed.title}"]
@@ -127,7 +127,7 @@ class ProgressMap:
         return "\n".join([*lines, *filter(None, ["", self._advice(), self.problem])])
 
     def html(self) -> str:
-        """The map as a self-contained piece of HTML."""
+        """Return the map as self-contained HTML."""
         rows = "".join(
             f"<tr><td>{_link(lesson)}</td><td>{_counts(lesson)}</td>"
             f'<td><progress max="{len(lesson.exercises)}" value="{lesson.done}" '
@@ -156,7 +156,7 @@ class ProgressMap:
         return f"<li>{mark_html(mark, _MARKS[mark])} {named}{told}</li>"
 
     def _transformer(self) -> list[str]:
-        """How far the learner's transformer has grown; nothing where the course has none."""
+        """Say how far the learner's transformer has grown; nothing if the course has none."""
         passed = [lesson.of(one).passed for lesson in self.lessons for one in lesson.exercises if one.id in PIECES]
         seen = "To see it: from course_lib.mine import mine; mine()"
         return [f"Your transformer: {sum(passed)} of {len(passed)} pieces. {seen}"] if passed else []
@@ -180,9 +180,9 @@ def progress_map(lesson: str | None = None, kept: ProgressFile | None = None, pa
     """Return a learner's progress.
 
     Args:
-        lesson: the one whose exercises are listed; by default the one in which something was done last.
+        lesson: the lesson whose exercises to list; by default the one last worked in.
         kept: the file with the progress; by default the learner's.
-        page: the folder from which notebooks are linked; by default the one that this runs in.
+        page: the folder from which to link notebooks; by default the working directory.
 
     Raises:
         LookupError: there is no such lesson.
@@ -202,7 +202,7 @@ def progress_map(lesson: str | None = None, kept: ProgressFile | None = None, pa
 
 
 def title_of(lesson: str) -> str:
-    """A lesson's number, where it has one, and what it is called: "07 GPT"."""
+    """Return a lesson's number, if it has one, and its name: "07 GPT"."""
     number, title = lesson.partition("_")[0], current_catalogue().title(lesson)
     return f"{number} {title}" if number.isdigit() else title
 
@@ -214,8 +214,8 @@ def lesson_progress(
 
     Args:
         lesson: the lesson's folder.
-        histories: what has been done, from the progress file.
-        folder: the learner's folder, in which the notebooks may be.
+        histories: the histories from the progress file.
+        folder: the learner's folder, which may contain the notebooks.
         page: as for `progress_map`.
     """
     notebook = folder / lesson / f"{lesson}.ipynb"
@@ -238,7 +238,7 @@ def _written_item(task: str, compared: bool) -> str:
 
 
 def _compare(task: str) -> str:
-    """How a question that no check reads is finished alone."""
+    """Say how to finish a question that no check reads."""
     return f'Is {task} written? Then solution("{task}") shows an answer to compare it with.'
 
 
@@ -247,7 +247,7 @@ def _mark_of_written(compared: bool) -> str:
 
 
 _MARKS = {"✓": "passed", "◐": "begun", "○": "open"}
-"""The signs of the map, and how they are read out."""
+"""The signs of the map, and their words for screen readers."""
 
 
 def _bar(lesson: LessonProgress) -> str:
@@ -256,7 +256,7 @@ def _bar(lesson: LessonProgress) -> str:
 
 
 def _state(history: History) -> tuple[str, str]:
-    """A mark for an exercise, and in words what it does not say."""
+    """Return a mark for an exercise, and further information in words."""
     seen = "solution seen" if history.seen_solution else ""
     if history.passed:
         return "✓", "after its solution was shown" if history.aided else seen

@@ -1,4 +1,4 @@
-"""Questions that look back: a page in Markdown for each lesson, which `katze release` shows where the lesson opens.
+"""Questions that look back: a page in Markdown for each lesson, which `katze release` puts at the lesson's beginning.
 
     ## Two bags                        what the question is called
     What does this print?              the question itself: code and formulas may be in it
@@ -8,8 +8,8 @@
     - [x] `[3, 3]`
       The row is repeated.
 
-Text above the first question takes the place of `OPENING`. The course's pages are in the folder `questions`; a course
-with exercises of its own has a folder of that name. A lesson without a page opens without questions.
+Text above the first question replaces `OPENING`. The course's pages are in the folder `questions`; a course with its
+own exercises has a folder of that name. A lesson without a page begins without questions.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ OLDER = """\
 Three questions, from one, three and seven lessons ago, if you have come that far. Tomorrow you get new ones."""
 
 STEPS_BACK = (1, 3, 7)
-"""How many lessons ago the questions on the start page were asked."""
+"""How many lessons back the questions on the start page come from."""
 
 LETTERS = "abcdefgh"
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A choice and the reason why it is right or wrong; both may use `code` and *words* as in Markdown."""
+    """A choice, and the reason why it is right or wrong; both may contain `code` and *words* in Markdown."""
 
     text: str
     reason: str
@@ -58,7 +58,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Question:
-    """A question, its choices, and what it is called; the question is Markdown."""
+    """A question in Markdown, its choices and its title."""
 
     title: str
     text: str
@@ -67,13 +67,13 @@ class Question:
 
 @dataclass(frozen=True)
 class Questions:
-    """A page: what is said above its questions, and the questions, in order."""
+    """A page: the text above its questions, and the questions, in order."""
 
     opening: str
     questions: tuple[Question, ...]
 
     def markdown(self) -> str:
-        """The page as a cell. Choices fold their reasons in plain HTML, without a kernel, a script or a style."""
+        """Return the page as a cell. Choices fold their reasons in plain HTML, without kernel, script or style."""
         asked = (
             f"**{number}. {question.title}**\n\n{question.text}\n\n{_folded(question.choices)}"
             for number, question in enumerate(self.questions, start=1)
@@ -82,12 +82,12 @@ class Questions:
 
 
 def page_of(catalogue: Catalogue, lesson: str) -> Path:
-    """Where a lesson's questions are, if it has any."""
+    """Return the path of a lesson's questions, which need not exist."""
     return (catalogue.folder / QUESTIONS.name if catalogue.folder is not None else QUESTIONS) / f"{lesson}.md"
 
 
 def questions_of(catalogue: Catalogue, lesson: str) -> Questions | None:
-    """A lesson's questions; None where it has none.
+    """Read a lesson's questions; None if it has none.
 
     Raises:
         UnusableExercises: the page cannot be used; the message names it and the question.
@@ -103,11 +103,11 @@ def questions_of(catalogue: Catalogue, lesson: str) -> Questions | None:
 
 
 def older_questions(lessons: Sequence[LessonProgress], today: date) -> Questions | None:
-    """Three questions from earlier lessons, missed ones first; None before the second lesson is begun.
+    """Choose three questions from earlier lessons, missed ones first; None before the second lesson has begun.
 
     Args:
-        lessons: a learner's progress in each.
-        today: other days have other questions.
+        lessons: the learner's progress in each lesson.
+        today: the date, since the questions change daily.
     """
     asking = [(one, page) for one in lessons if (page := questions_of(current_catalogue(), one.lesson)) is not None]
     here = max((number for number, (lesson, _) in enumerate(asking) if lesson.last), default=0)
@@ -123,15 +123,15 @@ def older_questions(lessons: Sequence[LessonProgress], today: date) -> Questions
 
 
 def told(lesson: str, letters: str) -> Iterator[str]:
-    """What is said about somebody's choices, of which the first are counted.
+    """Yield sentences about a learner's choices, and record the first ones.
 
     Args:
-        lesson: its folder.
-        letters: one for each question, or a dash for one that is left out.
+        lesson: the lesson's folder.
+        letters: a letter for each question, or a dash for a question that is left out.
 
     Raises:
         UnknownName: there is no such lesson.
-        UnusableExercises: its page cannot be used.
+        UnusableExercises: the page cannot be used.
     """
     catalogue, kept = current_catalogue(), progress_file()
     catalogue.of_lesson(lesson)
@@ -158,10 +158,10 @@ def told(lesson: str, letters: str) -> Iterator[str]:
 
 
 def _read(where: str, written: str) -> Question:
-    """A question as it is written.
+    """Read a question.
 
     Raises:
-        UnusableExercises: it is incomplete.
+        UnusableExercises: the question is incomplete.
     """
     title, _, rest = written.partition("\n")
     text, *marked = re.split(r"^- \[([ x])\] ", rest, flags=re.M)

@@ -1,4 +1,4 @@
-"""Finds the library's solution of each exercise without importing the exercises, which sandboxes do not hold."""
+"""Finds the library's solution of each exercise without importing the exercises, which sandboxes lack."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from course_lib.learner.reference_list import REFERENCES
 
 
 def reference(exercise_id: str) -> Callable[..., Any]:
-    """The library's function or class that does what an exercise asks for.
+    """Return the library's function or class that does what an exercise asks for.
 
     Raises:
-        LookupError: there is no such exercise, or what it asks for is not here: its own lesson withholds it.
+        LookupError: there is no such exercise, or its lesson withholds the solution here.
     """
     if exercise_id not in REFERENCES:
         raise LookupError(f"there is no exercise {exercise_id!r}")

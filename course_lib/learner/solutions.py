@@ -1,8 +1,8 @@
 """Solutions with their reasons, shown after a try, or if asked twice.
 
-They are pages in the folder `solved`, which `katze release` writes, and stand nowhere else in the package: a course
-that turns solutions off (`c.Katze.solutions = False`) leaves the folder out. A question to answer in words has a page,
-too: an answer, and what earns its points.
+They are pages in the folder `solved`, which `katze release` writes, and are nowhere else in the package: a course that
+turns solutions off (`c.Katze.solutions = False`) leaves the folder out. A question to answer in words also has a page:
+an answer, and what earns its points.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Solution:
     """The solution of an exercise.
 
     Attributes:
-        reason: why it is done this way, and what the usual mistake costs; paragraphs with an empty line between them.
+        reason: why to do it this way, and what the usual mistake costs; paragraphs separated by empty lines.
         code: the whole answer.
     """
 
@@ -39,7 +39,7 @@ class Solution:
     code: str
 
     def page(self) -> str:
-        """The solution as a page in Markdown."""
+        """Return the solution as a page in Markdown."""
         reason = f"{self.reason}\n\n" if self.reason else ""
         return f"{reason}{_CODE}{self.code}\n{_END}"
 
@@ -51,7 +51,7 @@ class Solution:
 
 
 def solution_of(exercise_id: str) -> Solution | None:
-    """The solution of an exercise; None where the course shows none."""
+    """Return the solution of an exercise; None if the course shows none."""
     try:
         return Solution.read((SOLVED / f"{exercise_id}.md").read_text(encoding="utf-8"))
     except OSError:
@@ -59,10 +59,10 @@ def solution_of(exercise_id: str) -> Solution | None:
 
 
 def shown_solution(exercise: Exercise) -> HelpPanel | None:
-    """The solution of an exercise, after an answer has been checked, or if asked twice.
+    """Return the solution of an exercise after an answer was checked, or at the second request.
 
     Returns:
-        None where it is not shown; a printed sentence says why.
+        The solution; None if it is not shown (a printed sentence says why).
     """
     kept = progress_file()
     found, history = solution_of(exercise.id), kept.of(exercise.id)
@@ -90,13 +90,13 @@ def shown_solution(exercise: Exercise) -> HelpPanel | None:
 
 
 def model_answer(task: str) -> HelpPanel | None:
-    """An answer in words with what earns its points, for a learner who has written one, and asks again.
+    """Return an answer in words with what earns its points, once a learner has written one and asks again.
 
     Args:
         task: the id of a question, such as "attention.why_scale".
 
     Returns:
-        None where it is not shown; a printed sentence says why.
+        The solution; None if it is not shown (a printed sentence says why).
     """
     kept = progress_file()
     found, history = solution_of(task), kept.of(task)

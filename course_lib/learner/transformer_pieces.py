@@ -1,4 +1,4 @@
-"""The answers that together are a transformer of the learner's own, in reading order."""
+"""The exercises whose answers together form a transformer, in reading order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PIECES = {
     "encoder_decoder.encode_and_decode": "encode_and_decode",
     "decoding.greedy": "greedy",
 }
-"""What each exercise has students write, by the exercise's id."""
+"""What students write in each of these exercises, by id."""
 
 GPT_PIECES = {
     "positions.learned_positions": "LearnedPositions",
@@ -29,4 +29,4 @@ GPT_PIECES = {
     "subwords.decode_bytes": "decode_bytes",
     "gpt.generate": "generate",
 }
-"""Those that make a GPT of its blocks, in reading order."""
+"""Those that build a GPT from its blocks, in reading order."""

@@ -1,4 +1,4 @@
-"""Stopping an answer that does not come back, from within the process that it runs in."""
+"""Stops an answer that does not return, from within the process in which it runs."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from types import TracebackType
 from typing import Self
 
 SECONDS = 30.0
-"""How long one call of an answer may compute, in seconds of processor time."""
+"""The most processor time, in seconds, for one call of an answer."""
 
 WALL_SECONDS = 300.0
-"""How long it may take in all: a busy machine is slow, and an answer that sleeps computes nothing."""
+"""The most wall-clock time for it: a busy machine is slow, and an answer that sleeps uses no processor time."""
 
 STUCK_AFTER = 10.0
-"""Seconds after which somebody whom no interrupt reaches is told what helps."""
+"""Seconds after which a message tells what helps if interrupts have no effect."""
 
 _LOOK, _AGAIN = 0.2, 1.0
-"""Seconds between two looks, and between two interrupts."""
+"""Seconds between two checks, and between two interrupts."""
 
 
 class Watch:
-    """A block that is interrupted, as if from the keyboard, once it has run for too long; repeatedly if necessary.
+    """Interrupts a block, as if from the keyboard, once it has run for too long, repeatedly if necessary.
 
-    Works in the main thread, where interrupts arrive, on every system; elsewhere it lets the block run.
+    It works in the main thread, where interrupts arrive, on every system; in other threads it does nothing.
 
     Attributes:
         fired: whether the block was interrupted for this reason.
@@ -50,7 +50,7 @@ class Watch:
             return
         try:
             self._watcher.join()
-            time.sleep(0)  # an interrupt that was on its way arrives here
+            time.sleep(0)  # a pending interrupt arrives here
         except KeyboardInterrupt:
             if not self.fired:
                 raise

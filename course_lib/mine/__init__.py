@@ -1,4 +1,4 @@
-"""Your answers from earlier lessons: for use in later ones, all together, and the page with what you have built.
+"""Your answers from earlier lessons: for use in later ones, joined together, and a page with what you have built.
 
 from course_lib.mine import answer, ending, mine
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 
 def answer(exercise_id: str, *more: str) -> Any:
-    """Your newest answer that has passed its check, or else the course's own; a printed line says which.
+    """Return your newest answer that passed its check, or else the course's own; print which it is.
 
-    Where grades are given it is always the course's own, so that no lesson costs points in another. In a class edition
-    that withholds the course's own, you get one that says, when a demo calls it, what is missing.
+    When grading, it is always the course's own, so that no lesson costs points in another. In a class edition that
+    withholds the course's own, you get a stand-in that says, when a demo calls it, what is missing.
 
     Args:
         exercise_id: such as "subwords.encode".
-        *more: others, for a tuple of all of them.
+        *more: further ids, to get a tuple of answers.
 
     Raises:
         LookupError: there is no such exercise.
@@ -43,7 +43,7 @@ def answer(exercise_id: str, *more: str) -> Any:
 
 
 def _whose(exercise_id: str) -> tuple[Callable[..., Any], str]:
-    """An answer, and what is to be said of it."""
+    """Return an answer, and a phrase that says whose it is."""
     if find_spec("course_lib.exercises") is None:
         return reference(exercise_id), "the course's own"
     from course_lib import exercises
@@ -66,7 +66,7 @@ def _whose(exercise_id: str) -> tuple[Callable[..., Any], str]:
 
 
 def _missing(exercise: Exercise) -> Callable[..., Any]:
-    """What a demo gets in place of an answer that nobody may see yet: called, it says what to do."""
+    """Return a stand-in for an answer that is not public yet; when called, it says what to do."""
 
     def missing(*_: object, **__: object) -> Any:
         raise LookupError(
@@ -78,10 +78,10 @@ def _missing(exercise: Exercise) -> Callable[..., Any]:
 
 
 def mine() -> MyTransformer | None:
-    """Show your transformer as it stands: your answers to lessons 01 to 06 that have passed, in reading order.
+    """Show your transformer so far: your answers to lessons 01 to 06 that passed, in reading order.
 
     Returns:
-        What shows itself when it is the last value of a cell; None where grades are given, which is printed.
+        A value that shows itself at the end of a cell; None when grading (a printed sentence says so).
     """
     if find_spec("course_lib.exercises") is None:
         print("There is no transformer to show here.")
@@ -92,14 +92,14 @@ def mine() -> MyTransformer | None:
 
 
 def keep_figure(lesson: str, what: str, value: str) -> None:
-    """Keep a figure that a lesson has measured with the learner's own answers, for `ending`; the newest counts.
+    """Keep a result that a lesson measured with the learner's own answers, for `ending`; the newest counts.
 
-    A picture that is drawn with a borrowed answer keeps none.
+    A picture drawn with a borrowed answer keeps none.
 
     Args:
-        lesson: its folder, such as "07_gpt".
+        lesson: the lesson's folder, such as "07_gpt".
         what: what was measured, in a few words.
-        value: as it is shown, with its unit.
+        value: the value as shown, with its unit.
     """
     if find_spec("course_lib.exercises") is not None:
         from course_lib.learner.borrowed import is_borrowing
@@ -110,10 +110,10 @@ def keep_figure(lesson: str, what: str, value: str) -> None:
 
 
 def ending() -> Ending | None:
-    """Show what a learner has built, their own figures, what to read and build next, and how to show it.
+    """Show what a learner has built, their own results, what to read and build next, and how to present it.
 
     Returns:
-        What shows itself when it is the last value of a cell; None where grades are given, which is printed.
+        A value that shows itself at the end of a cell; None when grading (a printed sentence says so).
     """
     if find_spec("course_lib.exercises") is None:
         print("There is no page to show here.")

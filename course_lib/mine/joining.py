@@ -1,8 +1,8 @@
-"""Joins a learner's answers, which are text here and never run, to files: a transformer of their own, and a GPT.
+"""Joins a learner's answers, as text that is never run here, into files: their own transformer, and a GPT.
 
-A template is what stands around a file's pieces, with the imports that they may need; what none needs is left out.
-Each answer brings the helpers of its cells, under other names where theirs are taken, and its own imports, which go to
-the top. Where an answer is missing or cannot be joined, the course's own is borrowed.
+A template surrounds a file's pieces, with imports that they may need; unused ones are left out. Each answer brings
+helpers from its cells, renamed if their names are taken, and its own imports, which move to the top. If an answer is
+missing or cannot be joined, the course's own is borrowed.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from course_lib.learner.transformer_pieces import GPT_PIECES, PIECES
 from course_lib.mine.renaming import CannotRename, names_of, renamed
 
 NAME, GPT_NAME = "my_transformer", "my_gpt"
-"""What the files are called, before `.py`."""
+"""The names of the files, without `.py`."""
 
 _PIECES = {NAME: PIECES, GPT_NAME: GPT_PIECES}
 
 _MAIN = {NAME: "main", GPT_NAME: "continued"}
-"""The function that all others are for."""
+"""The main function of each file."""
 
 _NAMES = PIECES | GPT_PIECES
 
@@ -35,19 +35,19 @@ _COURSE = {f"course_lib.{path}": _NAMES[exercise] for exercise, path in REFERENC
     "torch.nn.functional.scaled_dot_product_attention": "scaled_dot_product_attention",
     **{f"course_lib.text.tokenization.{name}": name for name in ("PADDING_ID", "START_ID", "END_ID")},
 }
-"""What lessons hand out of the library, and what does the same in the file."""
+"""What lessons import from the library, and its counterpart in the file."""
 
 _TORCHS_OPTIONS = frozenset({"query", "key", "value", "dropout_p", "is_causal", "scale", "enable_gqa"})
-"""What torch's attention takes, and the file's does not."""
+"""Options that torch's attention takes, but the file's does not."""
 
 _MARKS = re.compile(r"^ *# (?:katze: \S+ answer|YOUR CODE HERE)\n", re.M)
-"""What a notebook's cell says of itself, not the learner."""
+"""Marks that belong to a notebook's cell, not to the learner's code."""
 
 _BUILT_IN = frozenset({*dir(builtins), "__name__", "__doc__", "__file__"})
 
 
 class CannotJoin(Exception):
-    """Why an answer cannot be joined."""
+    """An answer cannot be joined; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,11 @@ class Piece:
     """A piece of a joined file.
 
     Attributes:
-        exercise_id: what it answers.
-        name: what it is called.
-        text: its code, with its helpers; empty where it is missing.
+        exercise_id: the exercise that it answers.
+        name: its name in the file.
+        text: its code, with its helpers; empty if it is missing.
         own: whether it is the learner's.
-        problem: why an answer of the learner's is not used; empty where there is none, or where it is.
+        problem: why the learner's answer is not used; empty if there is none, or if it is used.
     """
 
     exercise_id: str
@@ -75,8 +75,8 @@ class Joined:
 
     Attributes:
         pieces: in reading order.
-        text: the whole file; empty where a piece is missing.
-        idle: the names of the pieces that are in the file and never called, since others do the same in another way.
+        text: the whole file; empty if a piece is missing.
+        idle: the names of pieces in the file that are never called, since others do the same in another way.
     """
 
     pieces: Sequence[Piece]
@@ -85,11 +85,11 @@ class Joined:
 
 
 def join_answers(answers: Mapping[str, str], course: Mapping[str, str]) -> tuple[Joined, Joined]:
-    """Join answers to a transformer, and to a GPT whose file imports what it needs of the other one.
+    """Join answers into a transformer, and into a GPT whose file imports what it needs from the transformer's.
 
     Args:
-        answers: the learner's, each with all that it needs, by exercise.
-        course: the course's own, which may use each other and what the templates import. Where one is not shown, the
+        answers: the learner's answers, each with all that it needs, by exercise.
+        course: the course's answers, which may use each other and what the templates import. If one is not shown, its
             piece is missing without the learner's.
     """
     transformer = _File(NAME)
@@ -120,25 +120,25 @@ def _joined(file: _File, answers: Mapping[str, str], course: Mapping[str, str]) 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter that a function or class is called with, and whether it must be given."""
+    """A parameter of a function or class, and whether it is required."""
 
     name: str
     needed: bool
 
 
 class _File:
-    """What is in the file so far.
+    """A file under construction.
 
     Attributes:
-        name: what it is called, before `.py`.
-        template: what stands around its pieces, without the imports.
+        name: its name, without `.py`.
+        template: the code around its pieces, without the imports.
         known: the pieces that it can use, by exercise.
-        names: all that it can use in place of the course's.
-        imports: its imports, each a line, by the name that it gives a meaning to.
+        names: all names that it can use in place of the course's.
+        imports: its import lines, by the name that each binds.
     """
 
     def __init__(self, name: str, beside: _File | None = None) -> None:
-        """With what the template has, and with the pieces of the file beside it to import."""
+        """Begin with the template's content, and with imports of the pieces in the file beside it."""
         self.name = name
         self.known: Mapping[str, str] = {**_PIECES[name], **(beside.known if beside else {})}
         self.names = {*_COURSE.values()} - (set() if beside else {*GPT_PIECES.values()})
@@ -154,16 +154,16 @@ class _File:
         self.template = "".join(text.splitlines(keepends=True)[end:])
 
     def add(self, name: str, script: str, like: str) -> str:
-        """Add an answer of the learner's; return its text as it goes into the file.
+        """Add a learner's answer; return its text for the file.
 
         Args:
-            name: what it is called.
+            name: the answer's name.
             script: its code, with all that it needs.
-            like: the course's own, which is called in the same way; empty where that is not known.
+            like: the course's own, which is called in the same way; empty if unknown.
 
         Raises:
-            CannotJoin: it lacks something, or is called in another way.
-            CannotRename: a name of its must change, and cannot.
+            CannotJoin: the answer lacks something, or is called in another way.
+            CannotRename: one of its names must change, but cannot.
         """
         statements = _statements(name, script)
         if like:
@@ -186,7 +186,7 @@ class _File:
         return "\n\n\n".join(texts)
 
     def free(self, name: str, piece: str) -> str:
-        """The name for something that a piece needs: its own, or one like it where that is taken."""
+        """Return a free name for something that a piece needs: its own, or a similar one if that is taken."""
         if name in self._taken | _BUILT_IN:
             name = f"{name}_of_{piece}"
         while name in self._taken:
@@ -195,11 +195,11 @@ class _File:
         return name
 
     def gives(self, bound: str, line: str) -> bool:
-        """Whether this name stands for what such an import brings, or for nothing yet."""
+        """Return whether this name is bound by this import line, or is not bound yet."""
         return self.imports[bound] == line if bound in self.imports else bound not in self._taken | _BUILT_IN
 
     def _shared(self, body: Sequence[Statement], names: Mapping[str, str]) -> Sequence[Statement]:
-        """The statements that the file has already, with all that they use."""
+        """Return the statements that the file already has, with all that they use."""
         shared = [statement for statement in body if statement.text in self._texts]
         while True:
             others = {old for old, new in names.items() if old != new}
@@ -212,14 +212,14 @@ class _File:
 
 @dataclass
 class _Cell:
-    """What the names of a learner's code stand for in the file.
+    """The meanings of names in a learner's code within the file.
 
     Attributes:
         file: the file.
         piece: the answer's name.
-        mentioned: the names that the code reads; what it imports besides is left out.
-        torchs: those that it calls with options that only torch has.
-        names: what each name is called in the file.
+        mentioned: the names that the code reads; other imports are left out.
+        torchs: the names that it calls with options that only torch has.
+        names: the new name of each name in the file.
         imports: the imports that it adds, by name.
     """
 
@@ -232,11 +232,11 @@ class _Cell:
 
     @property
     def changed(self) -> dict[str, str]:
-        """The names that are others in the file."""
+        """The names that differ in the file."""
         return {old: new for old, new in self.names.items() if old != new}
 
     def takes(self, statement: Statement) -> bool:
-        """Whether a statement only says what names stand for, so that it is not written where it stood."""
+        """Return whether a statement only gives names a meaning, so that it is left out of the code."""
         node = statement.node
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             for alias in node.names:
@@ -274,10 +274,10 @@ class _Cell:
 
 
 def _statements(name: str, script: str) -> Sequence[Statement]:
-    """The statements of an answer.
+    """Return the statements of an answer.
 
     Raises:
-        CannotJoin: it is no Python, or does not define this name.
+        CannotJoin: the answer is not Python, or does not define this name.
     """
     try:
         ast.parse(script)
@@ -291,7 +291,7 @@ def _statements(name: str, script: str) -> Sequence[Statement]:
 
 
 def _called_with(options: frozenset[str], statements: Sequence[Statement]) -> set[str]:
-    """The names that are called with one of these named arguments."""
+    """Return the names that are called with one of these keyword arguments."""
     calls = [part for one in statements for part in ast.walk(one.node) if isinstance(part, ast.Call)]
     return {
         call.func.id
@@ -301,7 +301,7 @@ def _called_with(options: frozenset[str], statements: Sequence[Statement]) -> se
 
 
 def _lent(node: ast.stmt, pieces: Mapping[str, str]) -> dict[str, str]:
-    """The names that `a, b = answer("...", "...")` defines, each with its piece; none for other statements."""
+    """Return the names that `a, b = answer("...", "...")` defines, with their pieces; none for other statements."""
     if not isinstance(node, ast.Assign):
         return {}
     names, calls = (
@@ -330,14 +330,14 @@ def _is_of_course(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
 
 
 def _import_line(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> tuple[str, str]:
-    """The name that an import gives a meaning to, and the line that does this alone."""
+    """Return the name that an import binds, and an import line for it alone."""
     start = "import" if isinstance(node, ast.Import) else f"from {node.module} import"
     renaming = f" as {alias.asname}" if alias.asname else ""
     return alias.asname or alias.name.partition(".")[0], f"{start} {alias.name}{renaming}"
 
 
 def _parameters(name: str, source: str) -> Sequence[Parameter] | None:
-    """What a function or class is called with, without `self`; None where that is not written there."""
+    """Return the parameters of a function or class, without `self`; None if the code does not show them."""
     defined = [node for node in ast.parse(source).body if getattr(node, "name", None) == name]
     function = defined[-1] if defined else None
     if isinstance(function, ast.ClassDef):
@@ -354,7 +354,7 @@ def _parameters(name: str, source: str) -> Sequence[Parameter] | None:
 
 
 def _check_called_alike(name: str, own: Sequence[Parameter] | None, like: Sequence[Parameter] | None) -> None:
-    """Refuse what is not called as its exercise says: a class with named arguments, a function with positional ones."""
+    """Refuse an answer not called like `like`: a class with named arguments, a function with positional ones."""
     if own is None or like is None:
         return
     needed, wanted = ([one.name for one in side if one.needed] for side in (own, like))
@@ -368,7 +368,7 @@ def _check_called_alike(name: str, own: Sequence[Parameter] | None, like: Sequen
 
 
 def _body(file: _File, pieces: Sequence[Piece]) -> str:
-    """The whole file but for what it says of itself and its imports."""
+    """Return the file without its introduction and imports."""
     texts = {piece.exercise_id: piece for piece in pieces}
     parts = re.split(r"^#: (.+)\n", file.template, flags=re.M)
     parts[1::2] = [_shown(texts[exercise_id]) for exercise_id in parts[1::2]]
@@ -376,7 +376,7 @@ def _body(file: _File, pieces: Sequence[Piece]) -> str:
 
 
 def _called(body: str, main: str) -> set[str]:
-    """The names that a file comes to from its main function."""
+    """Return the names that the main function reaches."""
     statements = statements_of(body)
     reached = used_by([statement for statement in statements if main in statement.defines], {main}, statements)
     return {main}.union(*(statement.mentions for statement in reached))
@@ -405,7 +405,7 @@ def _told(name: str, pieces: Sequence[Piece], idle: Sequence[str]) -> str:
 
 
 def are(count: int) -> str:
-    """The verb after this number: "is" or "are"."""
+    """Return the verb for this number: "is" or "are"."""
     return "is" if count == 1 else "are"
 
 
@@ -413,7 +413,7 @@ _GROUPS = {"__future__": 0, NAME: 3}
 
 
 def _sorted(imports: Mapping[str, str], body: str) -> str:
-    """The imports that are used: the standard library's, those of packages, and those of the file beside this one."""
+    """Return the used imports, sorted: standard library, packages, and the file beside this one."""
     words = {*re.findall(r"\w+", body), "annotations"}
     used = {line for name, line in imports.items() if words.issuperset(name.split("."))}
     beside = f"from {NAME} import "

@@ -1,4 +1,4 @@
-"""The learner's own transformer at work: their joined answers as a model that trains, where each passes a trial step.
+"""The learner's own transformer at work: their joined answers as a model to train, if each passes a trial step.
 
 own = own_transformer(config, device)       # own.told says in one line what is borrowed
 model = own.model(like, dropout=0.1)        # with the weights of the library's `Transformer`
@@ -30,29 +30,29 @@ from course_lib.text.tokenization import PADDING_ID
 from course_lib.training.precision import Precision, autocast, precision_for
 
 SLOWEST = 5
-"""A learner's piece may make a step this many times as long as the library's."""
+"""A learner's piece may make a step at most this many times as slow as the library's."""
 
 _SEARCH = "decoding.greedy"
-"""The piece that is no part of what is trained."""
+"""The piece that is not part of the trained model."""
 
 _NOT_YET = "not passed yet"
 
 _SCALE = 2.0**10
-"""What losses are multiplied by before the gradients are computed, so that fp16 can hold small ones."""
+"""The factor of losses when gradients are computed, so that fp16 can hold small ones."""
 
 
 class TrialFailed(Exception):
-    """What was wrong with a trial step."""
+    """A trial step went wrong; the message says how."""
 
 
 @dataclass(frozen=True)
 class OwnTransformer:
-    """A transformer of the learner's answers, and the course's where theirs are missing or fail.
+    """A transformer made of the learner's answers, and of the course's if theirs are missing or fail.
 
     Attributes:
-        make: a model with these sizes, in post-norm.
-        whose: whose classes it is made of, for the title of a figure.
-        told: how many of its pieces are the learner's, and which are borrowed and why, in one line.
+        make: makes a model with these sizes, in post-norm.
+        whose: whose classes it uses, for the title of a figure.
+        told: one line that says how many of its pieces are the learner's, and which are borrowed and why.
     """
 
     make: Callable[[TransformerConfig], nn.Module]
@@ -60,13 +60,13 @@ class OwnTransformer:
     told: str
 
     def model(self, like: Transformer, dropout: float) -> nn.Module:
-        """A model with the sizes and the weights of the library's."""
+        """Return a model with the sizes and the weights of the library's."""
         made, weights = self.make(replace(like.config, dropout=dropout)), like.state_dict()
         made.load_state_dict(weights if isinstance(made, Transformer) else split_projections(weights))
         return made
 
     def give_back(self, model: nn.Module, like: Transformer) -> None:
-        """Load a model's weights into the library's, which keeps keys and values as it translates."""
+        """Load a model's weights into the library's, which caches keys and values when it translates."""
         weights = model.state_dict()
         like.load_state_dict(
             weights if isinstance(model, Transformer) else join_projections(weights, like.state_dict())
@@ -74,15 +74,15 @@ class OwnTransformer:
 
 
 def own_transformer(config: TransformerConfig, device: torch.device | str) -> OwnTransformer:
-    """The learner's transformer, of the answers that have passed their checks and a trial step like those to come.
+    """Return the learner's transformer, made of answers that passed their checks and a trial step.
 
-    In the trial it takes one step with the library's weights, and must come to its loss and its gradients, in at most
-    `SLOWEST` times its time. Where it does not, each of the learner's pieces is tried by itself among the course's,
-    and those that fail are borrowed.
+    In the trial it takes one training step with the library's weights, and must get the same loss and gradients in at
+    most `SLOWEST` times the time. If it does not, each of the learner's pieces is tried alone among the course's, and
+    those that fail are replaced.
 
     Args:
-        config: sizes of the model that is to be trained.
-        device: where it will be.
+        config: the sizes of the model to train.
+        device: where to train it.
     """
     if find_spec("course_lib.exercises") is None:
         return _librarys("where grades are given")
@@ -90,7 +90,7 @@ def own_transformer(config: TransformerConfig, device: torch.device | str) -> Ow
 
 
 def chosen(answers: Mapping[str, str], course: Mapping[str, str], trial: Trial) -> OwnTransformer:
-    """The transformer of those answers that pass the trial."""
+    """Return the transformer made of those answers that pass the trial."""
     answers = {one: code for one, code in answers.items() if one in PIECES and one != _SEARCH}
     failed: dict[str, str] = {}
     joined = join_answers(answers, course)[0]
@@ -110,7 +110,7 @@ def chosen(answers: Mapping[str, str], course: Mapping[str, str], trial: Trial) 
 
 
 class Trial:
-    """One step, as the library's transformer takes it."""
+    """A training step of the library's transformer, to compare with."""
 
     def __init__(
         self, config: TransformerConfig, device: torch.device, precision: Precision, slowest: float = SLOWEST
@@ -120,7 +120,7 @@ class Trial:
         Args:
             config: the sizes.
             device: where to compute.
-            precision: of the arithmetic.
+            precision: the precision of the arithmetic.
             slowest: how many times the library's time a step may take.
         """
         self.slowest, self.device = slowest, device
@@ -136,10 +136,10 @@ class Trial:
         self.loss, self.gradients, self.seconds = self._step(self.model)
 
     def failure(self, text: str) -> str:
-        """What is wrong with a joined file, in a few words; empty where nothing is.
+        """Say what is wrong with a joined file, in a few words; empty if nothing is.
 
         Args:
-            text: the file, which is run.
+            text: the content of the file, which is run.
         """
         try:
             model = _model(_run(text), self.model.config)
@@ -148,25 +148,25 @@ class Trial:
             self._compare(loss, gradients)
         except TrialFailed as problem:
             return f"{problem}"
-        except Exception as error:  # it is a student's: it may raise anything
+        except Exception as error:  # a student's code may raise anything
             return f"it raises {type(error).__name__}: {f'{error}'.strip().partition(chr(10))[0]}"
         slower = seconds / self.seconds
         return f"it takes {slower:.0f} times as long as the library's" if slower > self.slowest else ""
 
     def _compare(self, loss: float, gradients: Tensor) -> None:
-        """Refuse a step that is not the library's.
+        """Refuse a step that differs from the library's.
 
         Raises:
-            TrialFailed: it says how they differ.
+            TrialFailed: the message says how they differ.
         """
         tolerance = 1e-3 if self.precision == "fp32" else 0.1
-        if not abs(loss - self.loss) <= tolerance * self.loss:  # neither is NaN
+        if not abs(loss - self.loss) <= tolerance * self.loss:  # NaN fails this test, too
             raise TrialFailed(f"its loss is {loss:.3f}, and the library's {self.loss:.3f}")
         if not (gradients - self.gradients).norm() <= tolerance * self.gradients.norm():
             raise TrialFailed("its gradients are not the library's")
 
     def _step(self, model: nn.Module) -> tuple[float, Tensor, float]:
-        """The loss, all gradients in one row, and the shortest processor time of three.
+        """Return the loss, all gradients in one row, and the shortest processor time of three runs.
 
         Raises:
             TrialFailed: a weight has no gradient.
@@ -193,7 +193,7 @@ class Trial:
 
 
 def split_projections(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The weights of the library's `Transformer`, with each projection by itself, and the target's embedding once."""
+    """Return the library's `Transformer` weights with separate projections, and the target's embedding once."""
     return one_by_one({name: tensor for name, tensor in weights.items() if name != "output.weight"})
 
 
@@ -201,8 +201,8 @@ def join_projections(weights: Mapping[str, Tensor], like: Mapping[str, Tensor]) 
     """Undo `split_projections`.
 
     Args:
-        weights: with each projection by itself.
-        like: weights of the library's `Transformer`, by whose names they are joined.
+        weights: weights with separate projections.
+        like: weights of the library's `Transformer`, whose names decide what to join.
     """
     found: dict[str, Tensor] = {}
     for name in like:
@@ -221,7 +221,7 @@ def _run(text: str) -> dict[str, Any]:
 
 
 def _model(namespace: Mapping[str, Any], config: TransformerConfig) -> nn.Module:
-    """A model of a joined file, with dropout where the paper has it (section 5.4)."""
+    """Return a model from a joined file, with dropout where the paper has it (section 5.4)."""
     base: Any = namespace["Transformer"]
 
     class Own(base):  # type: ignore[misc]
@@ -248,7 +248,7 @@ def _librarys(why: str) -> OwnTransformer:
 
 
 def _whose(joined: Joined, failed: Mapping[str, str], where: str) -> tuple[str, str]:
-    """Whose its pieces are, for a title and in one line."""
+    """Return whose its pieces are, for a title and as one line."""
     pieces = [piece for piece in joined.pieces if piece.exercise_id != _SEARCH]
     own = sum(piece.own for piece in pieces)
     if own == len(pieces):

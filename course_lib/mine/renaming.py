@@ -1,4 +1,4 @@
-"""Gives names at the top level of some code other names, and leaves every other character as it was written."""
+"""Renames top-level names in code, and leaves every other character unchanged."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ _BY_STRING = {"globals", "eval", "exec"}
 
 
 class CannotRename(Exception):
-    """A name is used in a way that cannot be followed; the message says where."""
+    """A name is used in a way that cannot be renamed; the message says where."""
 
 
 def renamed(source: str, names: Mapping[str, str]) -> str:
-    """Some code with new names for some of its top-level names. Locals, attributes and keywords of the same name stay.
+    """Rename some top-level names in code. Locals, attributes and keywords of the same name stay.
 
     Args:
-        source: Python.
+        source: Python code.
         names: new names by old ones.
 
     Raises:
-        CannotRename: one of them is used where it cannot be changed alone.
+        CannotRename: a name is used where it cannot be changed alone.
     """
     if not names:
         return source
@@ -48,14 +48,14 @@ def renamed(source: str, names: Mapping[str, str]) -> str:
 
 
 def names_of(source: str) -> set[str]:
-    """The names that some code uses or defines at its top level, wherever they occur."""
+    """Return the top-level names that code uses or defines, wherever they occur."""
     return {name for _, name in _places(ast.parse(source), frozenset())}
 
 
 def _places(tree: ast.Module, names: frozenset[str]) -> Iterator[tuple[tuple[int, int], str]]:
-    """Where names of the top level stand, as (line, byte), each with the name; of a definition, where that begins."""
+    """Yield the positions (line, byte) of top-level names, each with the name; for a definition, where it begins."""
     pending: list[tuple[ast.AST, frozenset[str], frozenset[str]]] = [(tree, frozenset(), frozenset())]
-    while pending:  # each with the names that are local there, and those of the class that it is in
+    while pending:  # each with its local names, and those of its class
         node, local, own = pending.pop()
         outside, inside = around_and_inside(node)
         if isinstance(node, ast.Name) and node.id not in local | own:

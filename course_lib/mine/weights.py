@@ -1,9 +1,9 @@
-"""Makes the weights and words that `katze mine` writes beside the file: a small translator of the toy grammar.
+"""Makes the weights and words that `katze mine` writes beside the files: a small translator of the toy grammar.
 
     python -m course_lib.mine.weights FOLDER
 
-What is in `whole.TRANSLATOR` was made by this, in two minutes on a processor, with weights of 16 bits. On another
-machine they come out a little different, since sums are rounded in another order there, and just as good.
+This command made the files in `whole.TRANSLATOR`, in two minutes on a processor, with weights of 16 bits. On another
+machine the weights come out slightly different, since sums are rounded in another order, but just as good.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from course_lib.toys.toy_translator import train_toy_translator
 
 
 def make_weights(folder: Path) -> None:
-    """Train the translator, and write its weights and words.
+    """Train the translator, and save its weights and words.
 
     Raises:
         ModuleNotFoundError: safetensors is not installed.
@@ -36,7 +36,7 @@ def make_weights(folder: Path) -> None:
     assert isinstance(german, WordVocabulary)
     folder.mkdir(parents=True, exist_ok=True)
     weights = model.state_dict()
-    del weights["output.weight"]  # the target's embedding, once more
+    del weights["output.weight"]  # a copy of the target's embedding
     kept = {name: tensor.half().contiguous() for name, tensor in one_by_one(weights).items()}
     save_file(kept, folder / f"{NAME}.safetensors")
     sizes = {"d_model": model.config.d_model, "heads": model.config.heads, "d_ff": model.config.d_ff}

@@ -1,4 +1,4 @@
-"""The learner's transformer as it stands: shown in a notebook, and written to a file that runs without the course."""
+"""The learner's transformer so far: shown in a notebook, and written to a file that runs without the course."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from course_lib.mine.joining import GPT_NAME, NAME, Joined, Piece, are, join_ans
 _NO_PAGES: Mapping[str, str] = {}
 
 TRANSLATOR = Path(__file__).parent / "translator"
-"""The folder with the words and weights that are written: of a translator of lesson 05's sentences (`weights.py`)."""
+"""The folder with the words and weights to write: those of a translator of lesson 05's sentences (`weights.py`)."""
 
 
 class CannotWrite(Exception):
-    """Why the files are not written; the message says what to do."""
+    """The files cannot be written; the message says what to do."""
 
 
 @dataclass(frozen=True)
 class MyTransformer:
-    """A transformer of the learner's answers, and the course's where they are missing.
+    """A transformer made of the learner's answers, and of the course's where these are missing.
 
     In a notebook it shows itself; `print` gives plain text.
 
     Attributes:
         joined: its pieces.
-        gpt: those of the GPT that is made of its blocks.
+        gpt: the pieces of the GPT built from its blocks.
     """
 
     joined: Joined
@@ -45,7 +45,7 @@ class MyTransformer:
 
     @property
     def counted(self) -> str:
-        """How many of its pieces are the learner's, in words, and which of them run nowhere."""
+        """A sentence about how many of its pieces are the learner's, and which of them are never called."""
         own, gpt_own = (sum(piece.own for piece in one.pieces) for one in (self.joined, self.gpt))
         whole = f"{own} of the {len(self.joined.pieces)} pieces of your transformer {are(own)} your own"
         counted = f"{whole}, and {gpt_own} of the {len(self.gpt.pieces)} that make a GPT of it."
@@ -58,22 +58,22 @@ class MyTransformer:
 
     @property
     def pieces(self) -> list[Piece]:
-        """All of them, in reading order."""
+        """All pieces, in reading order."""
         return [*self.joined.pieces, *self.gpt.pieces]
 
     @property
     def shown(self) -> list[Piece]:
-        """Those to show, in reading order: the GPT's only once the learner has written one of them."""
+        """The pieces to show, in reading order: the GPT's only once the learner has written one of them."""
         begun = any(piece.own or piece.problem for piece in self.gpt.pieces)
         return self.pieces if begun else list(self.joined.pieces)
 
     def text(self) -> str:
-        """The transformer for a terminal: each piece of the learner's, and a line for each of the others."""
+        """Return the transformer for a terminal: each of the learner's pieces, and a line for each other one."""
         shown = [piece.text if piece.own else f"  {told(piece)}" for piece in self.shown]
         return "\n\n".join([self.counted, *shown, _ADVICE])
 
     def html(self) -> str:
-        """The transformer as a self-contained piece of HTML."""
+        """Return the transformer as self-contained HTML."""
         shown = "".join(
             f'<pre class="katze-code">{escape(piece.text)}</pre>'
             if piece.own
@@ -87,17 +87,17 @@ class MyTransformer:
         )
 
     def write(self, folder: Path, pages: Mapping[str, str] = _NO_PAGES) -> Path:
-        """Write the files, and the words and weights where they are not there; return the transformer's path.
+        """Write the files, with the words and weights if these are missing; return the transformer's path.
 
-        The GPT's file is left out where a piece of it is missing.
+        The GPT's file is left out if one of its pieces is missing.
 
         Args:
-            folder: where to.
-            pages: texts to write beside them, by file name; one that the learner has changed stays as it is.
+            folder: where to write them.
+            pages: texts to write beside them, by file name; those that the learner has changed stay.
 
         Raises:
-            CannotWrite: a piece is missing, or a file has been changed since it was written.
-            OSError: nothing can be written there.
+            CannotWrite: a piece is missing, or a file was changed since it was written.
+            OSError: the folder cannot be written to.
         """
         missing = [piece.name for piece in self.joined.pieces if not piece.text]
         if missing:
@@ -141,24 +141,24 @@ _ADVICE = "In a terminal, `katze mine` writes all of it to two files that run wi
 
 
 def my_transformer() -> MyTransformer:
-    """The learner's transformer, of the answers that have passed and are kept. None of them is run."""
+    """Return the learner's transformer, made of the kept answers. None of them is run."""
     return MyTransformer(*join_answers(kept_answers(), course_code()))
 
 
 def kept_answers() -> dict[str, str]:
-    """The learner's answers that are pieces of it, by exercise."""
+    """Return the learner's answers that are pieces of the transformer, by exercise."""
     paths = {exercise_id: kept_at(exercise_id) for exercise_id in PIECES | GPT_PIECES}
     return {one: path.read_text(encoding="utf-8", errors="replace") for one, path in paths.items() if path.is_file()}
 
 
 def course_code() -> dict[str, str]:
-    """The course's own answers, by exercise, where it shows them."""
+    """Return the course's own answers, by exercise, where it shows them."""
     solutions = {exercise_id: solution_of(exercise_id) for exercise_id in PIECES | GPT_PIECES}
     return {exercise_id: found.code for exercise_id, found in solutions.items() if found is not None}
 
 
 def told(piece: Piece) -> str:
-    """A sentence on a piece that is not the learner's: whose it is, and why."""
+    """Return a sentence about a piece that is not the learner's: whose it is, and why."""
     whose = "the course's own" if piece.text else "missing"
     if not piece.problem:
         return f"{piece.name}: {whose}, until yours has passed the check of {piece.exercise_id}."
@@ -170,14 +170,14 @@ def told(piece: Piece) -> str:
 
 
 def _lesson_of(exercise_id: str) -> str:
-    """The lesson of an exercise; empty where this course has none of them."""
+    """Return the lesson of an exercise; empty if this course does not have the exercise."""
     package = exercise_id.partition(".")[0]
     modules = current_catalogue().modules
     return next((lesson for lesson, module in modules.items() if module.endswith(f".{package}")), "")
 
 
 def _words(file: Path) -> dict[str, Any]:
-    """The words and sizes in this file, or the course's where there is none."""
+    """Return the words and sizes in this file, or the course's if it does not exist."""
     try:
         found = json.loads((file if file.exists() else TRANSLATOR / file.name).read_text(encoding="utf-8"))
     except ValueError as error:
