@@ -4,33 +4,33 @@
 - `BLUE`, `ORANGE`, `GREEN`, `GREY`, `INK`: their colors, for what a lesson draws itself
 - `matrices` and `Panel`: heat maps with words on their axes and numbers in their cells; masks too
 - `bars`: one weight for each word
-- `families` and `Family`: tasks as boxes, what goes in and what comes out
-- `stacks`, `Stack` and `Layer`: an encoder and a decoder as boxes, with the shape of what flows between them
+- `families` and `Family`: tasks as boxes, with their inputs and outputs
+- `stacks`, `Stack` and `Layer`: an encoder and a decoder as boxes, with shapes between them
 - `loss_curve`: how a training run went
 - `clocks`: sinusoidal positions as the hands of clocks, with sliders that turn them
-- `race`: layers compared, by steps in a row and by time
+- `race`: layers compared by sequential steps and by time
 - `tree`: what a model might write, as a tree, with paths through it
 - `distributions`: several over the same words, side by side
 - `writing` and `Written`: a sentence written word by word, to step through
 - `prompts`: how a model continues some beginnings
 - `piece_rows`: words cut into pieces, as bricks; `merge_tree`: how a word's pieces were merged
 - `cutting`: the same rows, with a field to cut other words, pair by pair
-- `covered`: a sentence whose words can be covered, and what a model says lies there
+- `covered`: a sentence whose words can be covered, and a model's guesses
 - `edits`: the table of an edit distance, and the path through it
 - `questionnaire`: questions with buttons
-- `when_ready`: a picture that borrows the course's own where a student is still writing the function
-- `prediction`: what was said beforehand, beside what was found
+- `when_ready`: a picture that borrows the course's answer while a student's is missing
+- `prediction`: a learner's prediction beside the result
 - `attention_stepper`: worked example A, cell by cell
-- `neighbours`: words in a plane, and who is nearest by dot product and by cosine
-- `query_explorer`: its keys in their plane, and a query to drag
-- `softmax_gradient`: what is divided by, and what is left of softmax's derivative
-- `mask_painter`: a mask to paint, and which outputs have seen the last word
+- `neighbours`: words in a plane, and the nearest by dot product and by cosine
+- `query_explorer`: the example's keys in their plane, and a query to drag
+- `softmax_gradient`: the divisor of the scores, and what is left of softmax's derivative
+- `mask_painter`: a mask to paint, and which outputs see the last word
 - `block_walk`: a block line by line, with the shape at each
 - `translating` and `TranslationAttention`: a translation that grows word by word, with the attention of any head
 - `heads` and `TextAttention`: where each word of a text looks, in any layer and head
 - `merging`: byte-pair encoding on any text, one pair at a time
-- `sampling`: what temperature, top-k and the nucleus leave of a distribution
-- `searching`: beam search on its tree, with other branches to take by hand
+- `sampling`: the effect of temperature, top-k and the nucleus on a distribution
+- `searching`: beam search on a tree, with other branches to take by hand
 - `schedules`: a learning rate that rises and falls, with sliders
 """
 

@@ -1,9 +1,9 @@
-"""The style of the course's figures, and how they reach the page.
+"""The style of the course's figures, and how they get onto the page.
 
-A figure is drawn on white; a dark page turns its lightness around and keeps its colors, and where the page's styles
-are lost it stays as it was drawn. It is drawn at twice the resolution, so that it is sharp on today's screens, and it
-reaches the page with its alternative text, which is also what a terminal shows. It is also drawn quickly, because a
-lesson has a dozen of them: where its axes and titles stand is known beforehand, so nothing has to be measured.
+A figure is drawn on white; a dark page inverts its lightness and keeps its colors, and without the page's styles it
+stays as drawn. It has twice the resolution, so that it is sharp on today's screens, and it carries alternative text,
+which a terminal shows instead. It is also drawn quickly, because a lesson has a dozen of them: the places of axes and
+titles are known beforehand, so nothing has to be measured.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ GREEN: Final = "#3a8f5c"
 GREY: Final = "#8a8f98"
 INK: Final = "#22252b"
 
-STYLE: Final[Any] = {  # Any: matplotlib types its settings differently from version to version
+STYLE: Final[Any] = {  # Any: the type of the settings differs between versions of matplotlib
     "figure.facecolor": "white",
     "savefig.facecolor": "white",
     "axes.facecolor": "white",
@@ -56,16 +56,16 @@ STYLE: Final[Any] = {  # Any: matplotlib types its settings differently from ver
 """The course's matplotlib settings. The colors stay apart for color-blind readers."""
 
 LAID_OUT: Final[Any] = {**STYLE, "figure.constrained_layout.use": False}
-"""The same, for figures that say for themselves where their axes stand."""
+"""The same, for figures that place their own axes."""
 
 LETTER: Final = 0.085
-"""Inches that a letter takes, roughly."""
+"""The approximate width of a letter, in inches."""
 
 _SHARP = 200
 """Dots per inch of the picture; the page shows it at half its size."""
 
 _LEFT, _RIGHT, _BELOW, _ABOVE = 0.72, 0.16, 0.54, 0.36
-"""Inches between a frame's axes and its edges: room for labels, ticks and a title."""
+"""The inches between a frame's axes and its edges: room for labels, ticks and a title."""
 
 
 def use_style() -> None:
@@ -74,12 +74,12 @@ def use_style() -> None:
 
 
 def frames(count: int = 1, *, width: float = 6.4, height: float = 3.6) -> tuple[Figure, list[Axes]]:
-    """A figure with empty axes side by side, to be drawn into and shown by `figure`.
+    """Return a figure with empty axes side by side, to draw into and show with `figure`.
 
     Args:
-        count: how many axes.
-        width: of the figure, in inches.
-        height: of the figure, in inches.
+        count: the number of axes.
+        width: the width of the figure, in inches.
+        height: the height of the figure, in inches.
 
     Returns:
         The figure, and its axes from left to right.
@@ -93,19 +93,19 @@ def frames(count: int = 1, *, width: float = 6.4, height: float = 3.6) -> tuple[
 
 @contextmanager
 def canvas(width: float, height: float) -> Iterator[Figure]:
-    """A figure of this many inches, to be drawn into within this block."""
+    """Yield a figure of this size in inches, to draw into within this block."""
     with plt.rc_context(LAID_OUT):
         yield Figure(figsize=(width, height))
 
 
 def axes_in(drawn: Figure, left: float, bottom: float, width: float, height: float) -> Axes:
-    """New axes in a figure; their place and size are in inches."""
+    """Add axes to a figure; their place and size are in inches."""
     across, up = drawn.get_size_inches()
     return drawn.add_axes((left / across, bottom / up, width / across, height / up))
 
 
 def figure(drawn: Figure, alt: str) -> None:
-    """Put a finished figure on the page, here, in order with printed text, and close it.
+    """Put a finished figure on the page at this place, in order with printed text, and close it.
 
     Args:
         drawn: the figure, as `plt.subplots` returns it.
@@ -117,11 +117,11 @@ def figure(drawn: Figure, alt: str) -> None:
 
 @dataclass(frozen=True)
 class Pictured:
-    """A figure as it is put on a page.
+    """A figure in the form in which it goes onto a page.
 
     Attributes:
         data: a PNG file.
-        width: how wide it is shown, in pixels of the page: half as many as it has.
+        width: its width on the page, in pixels: half as many as it has.
         alt: one sentence for readers who cannot see it.
     """
 
@@ -130,7 +130,7 @@ class Pictured:
     alt: str
 
     def html(self) -> str:
-        """The picture with its alternative text. As `image/png`, JupyterLab and nbconvert would drop that."""
+        """Return the picture with its alternative text, which JupyterLab and nbconvert drop from an `image/png`."""
         return (
             f'{style_sheet("figure")}<img class="katze-figure" alt="{escape(self.alt)}" width="{self.width}" '
             f'src="data:image/png;base64,{base64.b64encode(self.data).decode()}" style="max-width:100%;height:auto">'
@@ -144,16 +144,16 @@ class Pictured:
 
 
 def pictured(drawn: Figure, alt: str) -> Pictured:
-    """A finished figure, to be put on a page. Arguments as for `figure`."""
+    """Return a finished figure for a page. The arguments are those of `figure`."""
     return Pictured(png(drawn), round(drawn.get_figwidth() * _SHARP / 2), alt)
 
 
 def png(drawn: Figure) -> bytes:
-    """The figure as the bytes of a PNG file."""
+    """Return the figure as the bytes of a PNG file."""
     drawn.set_dpi(_SHARP)
     canvas = FigureCanvasAgg(drawn)
     canvas.draw()
     pixels = Image.frombuffer("RGBA", canvas.get_width_height(), canvas.buffer_rgba())
     buffer = io.BytesIO()
-    pixels.convert("RGB").save(buffer, format="png", compress_level=1)  # flat areas are small at any level
+    pixels.convert("RGB").save(buffer, format="png", compress_level=1)  # flat areas compress well at any level
     return buffer.getvalue()

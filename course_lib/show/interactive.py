@@ -1,26 +1,25 @@
-"""Widgets that survive: a picture that a reader can move, in one piece of HTML that needs no kernel and no network.
+"""Widgets that last: pictures that a reader can move, in one piece of HTML that needs neither kernel nor network.
 
-A widget is a name, plain data, and a still picture of it. On the page a small script of the course draws the widget
-from the data, in the place of the still. Where no script runs (a notebook that is not trusted, a repository's viewer)
-the still is what there is to see; where there is no HTML either, the text. So a saved notebook, an exported
-page, the website and a telephone all show the same, and a page of ours can draw a student's saved widget anew from its
-data (`redrawn`), without running anything of theirs.
+A widget consists of a name, plain data, and a still picture. On the page, a small script of the course draws the widget
+from the data in place of the still. If no script runs (in an untrusted notebook, or a repository's viewer), the reader
+sees the still; without HTML, the text. So a saved notebook, an exported page, the website and a phone all show the
+same, and our pages can redraw a student's saved widget from its data (`redrawn`) without running anything of theirs.
 
 How to add a widget:
 
-1. `scripts/NAME.js` has one function, `draw(data)`, which returns the elements of the widget. `scripts/base.js` stands
-   above it in the same function: `el`, `row`, `slider`, `select`, `checkbox`, `choices`, `player`, `matrix`, `bars`,
-   `chart`, `speaker` and some arithmetic. Elements are made by `el` and `svg`, and text is set as text: there is no
+1. `scripts/NAME.js` has one function, `draw(data)`, which returns the elements of the widget. `scripts/base.js` comes
+   before it in the same function: `el`, `row`, `slider`, `select`, `checkbox`, `choices`, `player`, `matrix`, `bars`,
+   `chart`, `speaker` and some arithmetic. Elements are created by `el` and `svg`, and text is set as text: there is no
    `innerHTML`, since the data may come from a stranger's file. Loops run over arrays of the data, or over `range`,
-   which has an end.
-2. `widgets/NAME.py` has one function for lessons, which ends in `interactive("NAME", data, still=, alt=, text=)`.
-   The data is what `json` can write. The still shows the numbers: a table, or a picture by `figures.image`. What
-   an exercise asks for is not computed in Python here, where a submission could call it, but in the script.
-3. `tests/browser/test_widgets.py` moves every control of it, by the keyboard alone, and sees the picture change.
+   which is limited.
+2. `widgets/NAME.py` has one function for lessons, which ends in `interactive("NAME", data, still=, alt=, text=)`. The
+   data must be JSON. The still shows the numbers: a table, or a picture by `figures.image`. What an exercise asks for
+   is computed in the script, not in Python, where a submission could call it.
+3. `tests/browser/test_widgets.py` moves each of its controls by keyboard alone, and checks that the picture changes.
 
-Everything is reachable by the keyboard, labeled, and legible in light and dark; a number stands beside every
-color; what changes is said aloud (`speaker`); nothing moves before it is asked to. Each control says for itself that
-its keys are not Jupyter's (`fill`): for the arrow keys Jupyter does not look at what is around it.
+Everything is reachable by keyboard, labeled, and legible in light and dark; every color has a number beside it; changes
+are announced to screen readers (`speaker`); nothing moves unless asked. Each control claims its own keys (`fill`),
+since for the arrow keys Jupyter does not check the elements around it.
 """
 
 from __future__ import annotations
@@ -42,19 +41,19 @@ from course_lib.ground.style_sheet import style_sheet
 
 SCRIPTS: Final = Path(__file__).parent / "scripts"
 DATA_CHARACTERS: Final = 200_000
-"""What `redrawn` takes of a stranger's data. The widgets of the lessons have far less."""
+"""The most that `redrawn` accepts of a stranger's data. The lessons' widgets have far less."""
 
 
 @dataclass(frozen=True)
 class Interactive:
-    """A widget, as it is put on a page.
+    """A widget in the form in which it goes onto a page.
 
     Attributes:
-        name: of its script.
-        data: what the script draws: numbers, text, lists and dictionaries with text as keys.
+        name: the name of its script.
+        data: what the script draws: numbers, text, lists, and dictionaries with text as keys.
         still: HTML that shows the same without a script.
         alt: one sentence for readers who cannot see it.
-        text: the same where there is no HTML.
+        text: the same for places without HTML.
     """
 
     name: str
@@ -64,7 +63,7 @@ class Interactive:
     text: str
 
     def html(self) -> str:
-        """The widget as self-contained HTML."""
+        """Return the widget as self-contained HTML."""
         return (
             f'<div class="katze-widget" data-katze-widget="{escape(self.name)}" role="group" '
             f'aria-label="{escape(self.alt)}" data-lm-suppress-shortcuts="true">'
@@ -81,7 +80,7 @@ class Interactive:
 
 
 def interactive(name: str, data: Any, *, still: str, alt: str, text: str) -> None:
-    """Put a widget on the page, here; in a terminal, print its text.
+    """Put a widget on the page at this place; in a terminal, print its text.
 
     Args:
         name, data, still, alt, text: as in `Interactive`.
@@ -91,7 +90,7 @@ def interactive(name: str, data: Any, *, still: str, alt: str, text: str) -> Non
 
 @cache
 def script(name: str) -> str:
-    """Return the script that the page runs for the widget of this name.
+    """Return the script that the page runs for the widget with this name.
 
     Raises:
         FileNotFoundError: there is no such widget.
@@ -100,26 +99,26 @@ def script(name: str) -> str:
 
 
 def script_hash(name: str) -> str:
-    """The script's hash, with which a page's Content-Security-Policy allows it and no other script."""
+    """Return the script's hash, for a page's Content-Security-Policy to allow only this script."""
     digest = hashlib.sha256(script(name).encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
 @cache
 def widget_names() -> frozenset[str]:
-    """The names of all widgets."""
+    """Return the names of all widgets."""
     return frozenset(path.stem for path in SCRIPTS.glob("*.js")) - {"base"}
 
 
 def redrawn(fragment: str, clean: Callable[[str], str]) -> str | None:
-    """A widget from a saved output, rebuilt: only its name, its data and its alternative text are kept.
+    """Rebuild a widget from a saved output, keeping only its name, its data and its alternative text.
 
     Args:
         fragment: HTML, from anyone.
-        clean: makes a stranger's HTML harmless; what it makes of the old still becomes the new one.
+        clean: makes a stranger's HTML harmless; the old still, cleaned, becomes the new one.
 
     Returns:
-        HTML with the course's own script, or None where the fragment is no widget of the course.
+        HTML with the course's own script, or None if the fragment is not a widget of the course.
     """
     saved = _SAVED.match(fragment)
     if saved is None or saved["name"] not in widget_names() or len(saved["data"]) > DATA_CHARACTERS:
@@ -127,7 +126,7 @@ def redrawn(fragment: str, clean: Callable[[str], str]) -> str | None:
     try:
         data = json.loads(saved["data"])
         return Interactive(saved["name"], data, clean(saved["still"]), unescape(saved["alt"]), "").html()
-    except (ValueError, RecursionError):  # no JSON, no number, or nested too deeply
+    except (ValueError, RecursionError):  # not JSON, not a number, or nested too deeply
         return None
 
 
@@ -137,7 +136,7 @@ def _file(name: str) -> str:
 
 
 def _json(data: Any) -> str:
-    """Data that no `</script>` in it can end."""
+    """Return data as JSON in which no `</script>` can end the element."""
     written = json.dumps(data, separators=(",", ":"), allow_nan=False)
     return written.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

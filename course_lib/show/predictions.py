@@ -1,4 +1,4 @@
-"""Shows a learner's prediction beside what was found."""
+"""Shows a learner's prediction beside the result."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from course_lib.ground.style_sheet import style_sheet
 
 
 def prediction(what: str, said: float | str | bool | None, found: float | str | bool, unit: str = "") -> None:
-    """Print what was found, and how close a prediction came; folded away until there is a prediction.
+    """Print a result, and how close a prediction came; fold it away until there is a prediction.
 
-    Jupyter and VS Code then fold away what else the cell shows, which would give it away.
+    Jupyter and VS Code then also fold away the cell's other output, which would give the result away.
 
     Args:
         what: the quantity that was predicted, in a few words.
-        said: the prediction; None, or an empty text, where there is none.
-        found: what it is: a number, or a word or a truth value that is met or not.
-        unit: of a number, with the space before it where it has one.
+        said: the prediction; None, or an empty text, if there is none.
+        found: the result: a number, or a word or a truth value, which a prediction meets or not.
+        unit: the unit of a number, including any space before it.
     """
     counted = isinstance(found, (int, float)) and not isinstance(found, bool)
     truth = f"{_written(found)}{unit if counted else ''}"
@@ -37,12 +37,12 @@ def prediction(what: str, said: float | str | bool | None, found: float | str | 
 
 @dataclass(frozen=True)
 class _Folded:
-    """What was found, for a page to fold away; where nothing can be folded, it is not said.
+    """A result for a page to fold away; where nothing can be folded, it is not shown.
 
     Attributes:
-        what: was predicted.
-        truth: what was found.
-        explained: whether to say how to predict it, which a cell says once.
+        what: the quantity that was predicted.
+        truth: the result.
+        explained: whether to explain how to predict it, once in each cell.
     """
 
     what: str
@@ -62,7 +62,7 @@ class _Folded:
 
 
 _told_in: list[int] = []
-"""The number of the run of a cell that has said last how to predict."""
+"""The execution count of the cell that last explained how to predict."""
 
 
 def _is_first_of_its_cell() -> bool:
@@ -72,7 +72,7 @@ def _is_first_of_its_cell() -> bool:
 
 
 def _written(value: float | str | bool) -> str:
-    """A number with at most one decimal above 10 and two below; anything else as it is."""
+    """Return a number with at most one decimal above 10 and two below; other values unchanged."""
     if isinstance(value, (bool, str)):
         return str(value)
     return f"{value:.{1 if abs(value) >= 10 else 2}f}".rstrip("0").rstrip(".") if value % 1 else f"{value:.0f}"

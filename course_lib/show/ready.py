@@ -13,16 +13,16 @@ import matplotlib.pyplot as plt
 def when_ready(picture: Callable[[], None]) -> None:
     """Run `picture` at once; if it fails, say why in a sentence.
 
-    An answer that is still missing is borrowed from the course while the picture runs, and a line says so. In the
-    grader's sandbox nothing is borrowed. The picture fails if an answer is written but wrong, or a cell above was not
-    run. Meant as a decorator, so that "run all" reaches the end of an unfinished notebook:
+    A missing answer is borrowed from the course while the picture runs, and a line says so. In the grader's sandbox
+    nothing is borrowed. The picture fails if an answer is written but wrong, or a cell above was not run. Use it as a
+    decorator, so that "run all" reaches the end of an unfinished notebook:
 
         @show.when_ready
         def scores_as_a_picture():
             show.matrices(show.Panel("scores", dot_product_scores(q, k), queries, keys), alt="...")
 
     Args:
-        picture: a function without arguments. What it returns is dropped; only KeyboardInterrupt passes through.
+        picture: a function without arguments. Its result is dropped; of its exceptions, only KeyboardInterrupt passes.
     """
     try:
         with _borrowing(picture):
@@ -33,7 +33,7 @@ def when_ready(picture: Callable[[], None]) -> None:
 
 
 def _borrowing(picture: Callable[[], None]) -> AbstractContextManager[None]:
-    """Lend a picture the answers that it lacks; nothing where grades are given."""
+    """Lend a picture the answers that it lacks; lend nothing when grading."""
     if find_spec("course_lib.exercises") is None:
         return nullcontext()
     from course_lib.learner.borrowed import borrowed
@@ -53,6 +53,6 @@ def _notice(error: Exception, picture: Callable[[], None]) -> str:
 
 
 def _innermost(error: Exception) -> str:
-    """The name of the function that raised the error, with its class where it is a method."""
+    """Return the name of the function that raised the error, with its class if it is a method."""
     frames = [frame for frame, _line in traceback.walk_tb(error.__traceback__)]
     return frames[-1].f_code.co_qualname

@@ -9,16 +9,16 @@ from jaxtyping import Float
 from torch import Tensor
 
 Rows = Sequence[tuple[str, Sequence[object]]]
-"""A name and what stands beside it."""
+"""Names with the texts beside them."""
 
 
 def weight_rows(words: Sequence[str], weights: Float[Tensor, "rows columns"]) -> Rows:
-    """Weights to two decimals, a row for each word."""
+    """Return weights to two decimals, with a row for each word."""
     return [(word, [f"{weight:.2f}" for weight in row]) for word, row in zip(words, weights.tolist(), strict=True)]
 
 
 def still_table(caption: str, columns: Sequence[str], rows: Rows) -> str:
-    """A table as HTML, with words at its rows and columns."""
+    """Return a table as HTML, with words for its rows and columns."""
     head = "".join(f"<th>{escape(name)}</th>" for name in columns)
     body = "".join(
         f"<tr><th>{escape(name)}</th>{''.join(f'<td>{escape(str(cell))}</td>' for cell in cells)}</tr>"
@@ -28,6 +28,6 @@ def still_table(caption: str, columns: Sequence[str], rows: Rows) -> str:
 
 
 def still_text(caption: str, columns: Sequence[str], rows: Rows) -> str:
-    """The same table as text."""
+    """Return the same table as text."""
     lines = [("", columns), *rows]
     return "\n".join([caption, *(" | ".join([name, *map(str, cells)]) for name, cells in lines)])

@@ -19,7 +19,7 @@ class TextAttention:
     Attributes:
         queries: the words that look.
         alpha: the weights of every layer and head.
-        keys: the words that are looked at; None where they are the queries themselves.
+        keys: the words that are looked at; None if these are the queries.
     """
 
     queries: Sequence[str]
@@ -28,7 +28,7 @@ class TextAttention:
 
 
 def heads(texts: Sequence[TextAttention]) -> None:
-    """Show where each word of some texts looks, with a layer and a head, or the mean of all, to be chosen.
+    """Show where each word of some texts looks; the reader chooses a layer and a head, or the mean of all.
 
     Args:
         texts: at least one, all read by the same model.
@@ -67,10 +67,9 @@ def _looked_at(text: TextAttention) -> Sequence[str]:
 
 
 def _most_telling(text: TextAttention) -> tuple[int, int, int]:
-    """The layer, head and query to open on: where most of the attention goes to single words.
+    """Return the layer, head and query to show first, where attention is most concentrated on single words.
 
-    Neither a word's look at itself counts nor one at the first or at [SEP], where a head with nothing to look for
-    rests.
+    Attention to the word itself does not count, nor to the first word or [SEP], where a head with nothing to do rests.
     """
     alpha = text.alpha.clone()
     if text.keys is None:
@@ -82,7 +81,7 @@ def _most_telling(text: TextAttention) -> tuple[int, int, int]:
 
 
 def _most_looked_at(text: TextAttention) -> str:
-    """For each layer and head, the word that each word looks at most."""
+    """Return as text for each layer and head the word that each word looks at most."""
     keys = _looked_at(text)
     return "\n".join(
         f"layer {layer}, head {head}: "

@@ -1,6 +1,6 @@
 """Byte-pair encoding on a reader's own text, one pair at a time.
 
-The learning itself is in the script alone, since a lesson asks for it.
+The learning itself is only in the script, since a lesson asks for it.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from course_lib.show.interactive import interactive
 from course_lib.show.stills import still_table, still_text
 
 _MARK: Final = "▁"
-"""What is put at the beginning of every word."""
+"""The mark at the beginning of every word."""
 
 
 def merging(text: str) -> None:
-    """Show how pieces are learned from a text, which the reader can change, one merged pair after the other.
+    """Show how pieces are learned, one merged pair after another, from a text that the reader can change.
 
     Args:
-        text: one or more words, in one line.
+        text: one or more words, on one line.
 
     Raises:
         ValueError: there is no word.

@@ -1,6 +1,6 @@
-"""A distribution over the next word, with temperature, top-k and the nucleus to be set, and words to be drawn.
+"""A distribution over the next word, where the reader sets temperature, top-k and the nucleus, and draws words.
 
-What remains is computed in the script alone, since a lesson asks for it.
+The remaining distribution is computed only in the script, since a lesson asks for it.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ def sampling(words: Sequence[str], probabilities: Float[Tensor, "tokens"]) -> No
     """Show how temperature, top-k and the nucleus change a distribution, and draw words from what they leave.
 
     Args:
-        words: what may come next.
-        probabilities: theirs, all above 0.
+        words: the possible next words.
+        probabilities: their probabilities, all above 0.
 
     Raises:
-        ValueError: no words, another number of probabilities, or one that is not above 0.
+        ValueError: there are no words, another number of probabilities, or one that is not above 0.
     """
     likely = probabilities.tolist()
     if not words or len(words) != len(likely) or min(likely) <= 0:

@@ -13,9 +13,9 @@ from course_lib.show.stills import still_table, still_text
 STEPS: Final = 20_000
 WARMUP: Final = 4_000
 WIDTH: Final = 512
-"""d_model."""
+"""Values of d_model."""
 PEAK: Final = 0.0007
-"""Of the cosine."""
+"""Peaks of the cosine."""
 
 RATES: Final = (
     (1_000, 0.000175, 0.000175),

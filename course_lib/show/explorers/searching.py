@@ -11,22 +11,21 @@ from course_lib.show.stills import still_table, still_text
 Words = tuple[str, ...]
 
 _ALPHA: Final = 0.6
-"""Of the length penalty: the transformer paper's."""
+"""The exponent of the length penalty, as in the transformer paper."""
 _SHOWN: Final = 30
-"""How many beginnings the still picture has."""
+"""The number of beginnings in the still picture."""
 
 
 def searching(branches: Mapping[Words, Mapping[str, float]], source: str) -> None:
-    """Show how a beam search goes through a tree; the reader chooses its width, a length penalty and the branches.
+    """Show how beam search goes through a tree; the reader chooses its width, a length penalty and branches.
 
     Args:
-        branches: from the words so far, without <s>, to the probabilities of those that may follow, of which only the
-            likeliest are needed: as many as the search is to have beams, at most 4. Where there is no entry, nothing is
-            known, and the search ends there.
-        source: the sentence that is translated.
+        branches: maps the words so far, without <s>, to the probabilities of the words that may follow. Only the most
+            probable are needed: as many as the search has beams, at most 4. Where there is no entry, the search ends.
+        source: the sentence to translate.
 
     Raises:
-        ValueError: nothing is known of the first word.
+        ValueError: there is no entry for the first word.
     """
     if () not in branches:
         raise ValueError("searching needs the probabilities of the first word: an entry for ()")
@@ -45,7 +44,7 @@ def searching(branches: Mapping[Words, Mapping[str, float]], source: str) -> Non
 
 
 def _below(words: Words, branches: Mapping[Words, Mapping[str, float]]) -> list[list[Any]]:
-    """The words that may follow, the likeliest first: each with its probability and, where known, what follows it."""
+    """Return the words that may follow, most probable first, with their probabilities and what follows, if known."""
     following = sorted(branches[words].items(), key=lambda pair: -pair[1])
     return [
         [word, float(f"{p:.4g}"), *([_below((*words, word), branches)] if (*words, word) in branches else [])]

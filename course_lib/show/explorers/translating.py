@@ -15,13 +15,13 @@ from course_lib.show.stills import still_table, weight_rows
 
 @dataclass(frozen=True)
 class TranslationAttention:
-    """A sentence, its translation, and what the model did for it.
+    """A sentence, its translation, and how the model got there.
 
     Attributes:
-        source: the words that were read.
-        target: the words that were written, <e> included.
-        likely: before each of them, the likeliest words with their probabilities, the best first.
-        alpha: the cross-attention weights before each of them, of every layer and head.
+        source: the words that the model read.
+        target: the words that it wrote, <e> included.
+        likely: the most probable words before each of these, with their probabilities, best first.
+        alpha: the cross-attention weights before each of these, of every layer and head.
     """
 
     source: Sequence[str]
@@ -34,7 +34,7 @@ def translating(sentences: Sequence[TranslationAttention]) -> None:
     """Show translations that grow word by word; the reader types a source, or chooses its words one by one.
 
     Args:
-        sentences: at least one, all by the same model. The first is shown at first.
+        sentences: at least one, all by the same model. The first is shown first.
 
     Raises:
         ValueError: there is no sentence.
@@ -58,7 +58,7 @@ def translating(sentences: Sequence[TranslationAttention]) -> None:
 
 
 def _data(sentence: TranslationAttention) -> dict[str, Any]:
-    """As the script reads it: probabilities in thousandths, since whole numbers are short."""
+    """Return the data for the script, with probabilities in thousandths, since whole numbers are short."""
     return {
         "source": list(sentence.source),
         "target": list(sentence.target),

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from course_lib.show.figures import BLUE, GREY, INK, ORANGE, figure
 
 _SHARE = 50
-"""The curve is smoothed over one Nth of the training, with this N."""
+"""The curve is smoothed over one Nth of the training steps, where N is this number."""
 
 
 def loss_curve(
@@ -19,15 +19,15 @@ def loss_curve(
     title: str = "loss in nats",
     floor: float | None = None,
 ) -> None:
-    """Show the loss of every step, smoothed and, in gray, as it was; and, where given, that on validation data.
+    """Show the loss of every step, smoothed and, in gray, unsmoothed; and the validation loss, if given.
 
     The result of a training run holds both: `show.loss_curve(result.losses, result.validations)`.
 
     Args:
-        losses: of step 1, 2, ...
+        losses: the losses of steps 1, 2, ...
         validations: the loss on data that is not trained on, by step.
         title: what the numbers are.
-        floor: the lowest that this loss can be, where that is not 0; drawn as a line that says so.
+        floor: the lowest possible loss, if that is not 0; drawn as a labeled line.
 
     Raises:
         ValueError: there are no losses.
@@ -62,7 +62,7 @@ def loss_curve(
 
 
 def smoothed(values: Sequence[float], width: int) -> list[float]:
-    """At each position, the mean of the last `width` values, or of all there are so far."""
+    """Return at each position the mean of the last `width` values, or of all values so far if there are fewer."""
     means, total = [], 0.0
     for i, value in enumerate(values):
         total += value - (values[i - width] if i >= width else 0.0)

@@ -11,7 +11,7 @@ from torch import Tensor
 from course_lib.show.figures import BLUE, GREY, INK, LETTER, ORANGE, axes_in, canvas, figure
 
 _PANEL, _ROW = 1.9, 0.29
-"""Inches: the width of a distribution, the height of a word."""
+"""In inches: the width of a distribution, and the height of a word."""
 
 
 def distributions(
@@ -21,16 +21,16 @@ def distributions(
     alt: str,
     drawn: Mapping[str, Float[Tensor, " tokens"]] | None = None,
 ) -> None:
-    """Show distributions over the same words as bars that lie side by side, all to the same scale.
+    """Show distributions over the same words as horizontal bars side by side, to the same scale.
 
     Args:
-        words: what is distributed, from top to bottom; may be whole sentences.
-        probabilities: of each distribution, one for each word, by its name. Words of probability 0 are grayed.
+        words: the words, from top to bottom; they may be whole sentences.
+        probabilities: each distribution's probabilities of the words, by its name. Words of probability 0 are gray.
         alt: one sentence for readers who cannot see the picture.
-        drawn: for some of them how often each word was sampled, from 0 to 1; marked by dots.
+        drawn: for some distributions, how often each word was sampled, from 0 to 1; marked by dots.
 
     Raises:
-        ValueError: a distribution does not have one number for each word, or a sample belongs to none of them.
+        ValueError: a distribution does not have one number for each word, or a sample belongs to no distribution.
     """
     drawn = drawn or {}
     for name, values in (*probabilities.items(), *drawn.items()):

@@ -12,7 +12,7 @@ from course_lib.show.figures import ORANGE, figure
 from course_lib.show.pictures.matrices import Panel, draw_matrices
 
 NOTHING = "–"
-"""Labels the row and the column of no words."""
+"""The label of the row and the column for no words."""
 
 
 def edits(
@@ -26,7 +26,7 @@ def edits(
     """Show a table of edits: a row for each word of the hypothesis, a column for each of the reference.
 
     Args:
-        table: how many edits each pair of beginnings needs, those of no words first.
+        table: the number of edits for each pair of beginnings, empty ones first.
         way: the cells to frame.
         hypothesis: the words of the rows.
         reference: the words of the columns.

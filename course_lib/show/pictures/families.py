@@ -1,4 +1,4 @@
-"""Families of tasks: what goes in and what comes out, drawn as boxes along a line of time."""
+"""Families of tasks: inputs and outputs, drawn as boxes along a time line."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from matplotlib.patches import FancyBboxPatch
 from course_lib.show.figures import BLUE, GREY, INK, ORANGE, axes_in, canvas, figure
 
 _COLUMN, _ROW, _GAP = 0.57, 0.6, 0.3
-"""Inches: of a box with the space next to it, of a row of boxes, and between two families."""
+"""In inches: the width of a box with its space, the height of a row of boxes, and the gap between families."""
 _BOX = (0.74, 0.5)
-"""Width and height of a box, in fractions of its column and row."""
+"""The width and height of a box, in fractions of its column and row."""
 _QUIET = "#59636e"
 
 
 @dataclass(frozen=True)
 class Family:
-    """A family of tasks, by one example.
+    """A family of tasks, shown by one example.
 
     Attributes:
         title: two lines at most.
-        inputs: what goes in, in the order of time.
-        outputs: what comes out. A single one comes after the last input; if there are as many as inputs, one with each.
+        inputs: the inputs, in order of time.
+        outputs: the outputs. A single one comes after the last input; if there are as many as inputs, one comes with
+            each.
         delay: whether the outputs begin only after the last input, however many they are.
         example: a task of this kind, in a few words.
     """
@@ -37,7 +38,7 @@ class Family:
 
     @property
     def first_output(self) -> int:
-        """The step at which the first output comes, counted from 0."""
+        """The step of the first output, counted from 0."""
         if self.delay:
             return len(self.inputs)
         return len(self.inputs) - 1 if len(self.outputs) == 1 else 0
@@ -67,7 +68,7 @@ def families(*drawn: Family, alt: str) -> None:
 
 
 def _draw(axes: Axes, family: Family, columns: float) -> None:
-    """One family; a column is one unit wide, a row one unit high."""
+    """Draw one family; a column is one unit wide, a row one unit high."""
     left = (columns - family.steps) / 2
     axes.set(xlim=(0, columns), ylim=(0, 3))
     axes.axis("off")

@@ -19,9 +19,9 @@ from course_lib.show.figures import BLUE, LETTER, axes_in, canvas, figure
 WEIGHTS: Colormap = LinearSegmentedColormap.from_list("weights", ["#f1f4f8", "#c9dcf2", BLUE, "#1d3f72"])
 _ALLOWED, _FORBIDDEN = "#c9dcf2", "#e4e4e7"
 _NARROWEST, _CELL_HEIGHT = 0.44, 0.44
-"""Inches."""
+"""In inches."""
 _EVEN = math.sqrt(1.05 * 0.05) - 0.05
-"""The luminance on which white and black stand out alike."""
+"""The luminance on which white and black have equal contrast."""
 
 
 @dataclass(frozen=True)
@@ -30,14 +30,14 @@ class Panel:
 
     Attributes:
         title: its name, such as "alpha".
-        values: the matrix. Booleans are drawn as a mask; numbers in [0, 1] in shades of one color, others
-            in two colors around 0; -inf in gray.
+        values: the matrix. Booleans are drawn as a mask, numbers in [0, 1] in shades of one color, other numbers in two
+            colors around 0, and -inf in gray.
         rows: a label for each row.
         columns: a label for each column.
-        texts: what to write in the cells instead of the numbers, row by row.
+        texts: the texts to write in the cells instead of the numbers, row by row.
         decimals: digits after the point.
-        reach: the number that gets the full color, if colors of several panels should be comparable; by
-            default 1 for numbers in [0, 1] and otherwise a little more than the largest.
+        reach: the number with the full color, to make the colors of several panels comparable; by default 1 for numbers
+            in [0, 1], otherwise slightly above the largest.
     """
 
     title: str
@@ -68,7 +68,7 @@ def matrices(*panels: Panel, alt: str, title: str = "") -> None:
 
 
 def draw_matrices(panels: Sequence[Panel], title: str = "") -> Figure:
-    """The figure that `matrices` shows. Cells have the same size in all panels."""
+    """Draw the figure that `matrices` shows. Cells have the same size in all panels."""
     lefts = [LETTER * max(map(len, panel.rows)) + 0.22 for panel in panels]
     cells = [_cell_width(panel) for panel in panels]
     widths = [
@@ -94,7 +94,7 @@ def draw_matrices(panels: Sequence[Panel], title: str = "") -> Figure:
 
 
 def _cell_width(panel: Panel) -> float:
-    """Inches, so that the longest text fits."""
+    """Return the width in inches at which the longest text fits."""
     return max(_NARROWEST, 0.2 + LETTER * 0.8 * max(len(text) for row in _texts(panel) for text in row))
 
 
@@ -121,14 +121,14 @@ def _draw(axes: Axes, panel: Panel, tilted: bool) -> None:
 
 
 def readable_on(background: tuple[float, float, float, float]) -> str:
-    """White or black, whichever has the higher contrast: at least 4.5 on any color, as WCAG 2.2 asks for text."""
+    """Return white or black, whichever has more contrast: at least 4.5 on any color, as WCAG 2.2 requires for text."""
     red, green, blue = (c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in background[:3])
     luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
     return "white" if luminance < _EVEN else "black"
 
 
 def _colours(panel: Panel) -> list[list[tuple[float, float, float, float]]]:
-    """A color for each cell."""
+    """Return a color for each cell."""
     values = panel.values
     if values.dtype == torch.bool:
         allowed, forbidden = mpl.colors.to_rgba(_ALLOWED), mpl.colors.to_rgba(_FORBIDDEN)
@@ -151,7 +151,7 @@ def _texts(panel: Panel) -> Sequence[Sequence[str]]:
 
 
 def _number(cell: float | bool, decimals: int) -> str:
-    """A cell's number as it is written in the picture; a tick or nothing for a mask."""
+    """Return a cell's number as text; for a mask, a tick or nothing."""
     if isinstance(cell, bool):
         return "✓" if cell else ""
     if math.isinf(cell):

@@ -1,4 +1,4 @@
-"""Words cut into pieces: as bricks, one row for each way to cut, and as a tree, one fork for each merged pair."""
+"""Words cut into pieces: as bricks, with a row for each way to cut, and as a tree, with a fork for each merged pair."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from matplotlib.patches import FancyBboxPatch
 from course_lib.show.figures import BLUE, GREY, INK, LETTER, ORANGE, axes_in, canvas, figure
 
 _CHARACTER, _ROW = 0.27, 0.46
-"""Inches: the width of a brick's character, and the height of a row."""
+"""In inches: the width of a character in a brick, and the height of a row."""
 FACES = ("#c9dcf2", "#f6e3cd")
-"""Neighboring bricks take turns."""
+"""The colors of bricks, in turn."""
 
 
 def piece_rows(rows: Sequence[tuple[str, Sequence[str]]], *, title: str, alt: str) -> None:
-    """Show words cut into pieces, a row each, a brick for each piece.
+    """Show words cut into pieces: a row for each word, and a brick for each piece.
 
     Args:
-        rows: a label, and the pieces.
+        rows: a label and the pieces of each row.
         title: what the picture shows.
         alt: one sentence for readers who cannot see it.
     """
@@ -28,7 +28,7 @@ def piece_rows(rows: Sequence[tuple[str, Sequence[str]]], *, title: str, alt: st
 
 
 def draw_piece_rows(rows: Sequence[tuple[str, Sequence[str]]], title: str) -> Figure:
-    """The figure that `piece_rows` shows; as wide as its longest row and label."""
+    """Draw the figure that `piece_rows` shows, as wide as its longest row and label."""
     left = LETTER * max(len(label) for label, _ in rows) + 0.25
     longest = max(sum(map(len, pieces)) for _, pieces in rows)
     count = max(len(str(len(pieces))) for _, pieces in rows)
@@ -62,7 +62,7 @@ def draw_piece_rows(rows: Sequence[tuple[str, Sequence[str]]], title: str) -> Fi
 
 @dataclass(frozen=True)
 class _Node:
-    """A piece in the tree: where it stands, how many forks are below it, and from which pair it was made."""
+    """A piece in the tree: its position, the number of forks below it, and the pair that it was merged from."""
 
     text: str
     x: float
@@ -75,13 +75,13 @@ def merge_tree(steps: Sequence[Sequence[str]], *, numbers: Sequence[int], title:
     """Show how a word's pieces were merged: its characters below, every merged piece above its two parts.
 
     Args:
-        steps: the pieces before the first merging and after each one; a step merges one pair wherever it stands.
-        numbers: for each merging, the number of the pair among all that were learned.
+        steps: the pieces before the first merge and after each one; a step merges one pair wherever it occurs.
+        numbers: for each merge, the number of its pair among all learned pairs.
         title: what the picture shows.
         alt: one sentence for readers who cannot see it.
 
     Raises:
-        ValueError: there is not exactly one number for each merging, or a step does not follow from the one before.
+        ValueError: there is not exactly one number for each merge, or a step does not follow from the one before.
     """
     if len(numbers) != len(steps) - 1:
         raise ValueError(f"{len(steps)} steps need {len(steps) - 1} numbers, not {len(numbers)}")
@@ -117,7 +117,7 @@ def merge_tree(steps: Sequence[Sequence[str]], *, numbers: Sequence[int], title:
 
 
 def _joined(nodes: Sequence[_Node], pieces: Sequence[str], number: int) -> list[_Node]:
-    """The nodes after a merging that leaves these pieces."""
+    """Return the nodes after a merge that leaves these pieces."""
     left = list(nodes)
     found: list[_Node] = []
     for piece in pieces:

@@ -1,4 +1,4 @@
-"""Layers compared over the length of a sentence: how many steps must wait for each other, and how long it took."""
+"""Layers compared over the length of a sentence, by sequential steps and by time."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ def race(
     machine: str,
     alt: str,
 ) -> None:
-    """Show both side by side, with a line for each layer.
+    """Show steps and time side by side, with a line for each layer.
 
     Args:
-        lengths: how many words the sentences had.
-        steps: how many steps in a row each layer takes for each length, by its name.
-        milliseconds: how long it took, by the same names.
-        machine: where it was measured, for the title.
+        lengths: the numbers of words in the sentences.
+        steps: the number of sequential steps of each layer at each length, by the layer's name.
+        milliseconds: the time that each took, by the same names.
+        machine: the machine on which it was measured, for the title.
         alt: one sentence for readers who cannot see the picture.
 
     Raises:
-        ValueError: the two are about different layers, or there is not one number for each length.
+        ValueError: steps and times are for different layers, or there is not one number for each length.
     """
     if steps.keys() != milliseconds.keys():
         raise ValueError(f"steps are for {', '.join(steps)}, but times for {', '.join(milliseconds)}")

@@ -1,4 +1,4 @@
-"""Two stacks of layers side by side, encoder and decoder, with the shape of what flows from box to box."""
+"""Two stacks of layers side by side, encoder and decoder, with the shapes between the boxes."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from matplotlib.patches import FancyBboxPatch, Rectangle
 from course_lib.show.figures import BLUE, INK, ORANGE, canvas, figure
 
 _WIDTH, _HEIGHT, _GAP = 2.2, 0.36, 0.3
-"""Inches: of a box, and between two boxes, where the shape stands."""
+"""In inches: the size of a box, and the gap between boxes, which holds the shape."""
 _BETWEEN, _BESIDE, _ABOVE, _BELOW = 2.0, 0.75, 0.5, 0.52
-"""Inches: between the stacks, on either side, and for what comes out of them and goes in."""
+"""In inches: the gap between the stacks, the margins on either side, and the room for outputs and inputs."""
 _SHAPE = "#5a606b"
-"""The color of shapes: paler than the names, but still dark enough for a projector."""
+"""The color of shapes: paler than names, but still dark enough for a projector."""
 
 
 @dataclass(frozen=True)
 class Layer:
-    """A box of a stack.
+    """A box in a stack.
 
     Attributes:
         name: what it does.
-        shape: of what leaves it, such as "[2, 5, 64]".
-        residual: whether what the layer below has read comes in here, too: an arrow around that layer.
+        shape: the shape of its output, such as "[2, 5, 64]".
+        residual: whether the input of the layer below also enters here, by an arrow around that layer.
     """
 
     name: str
@@ -38,12 +38,12 @@ class Stack:
     """Layers one above the other.
 
     Attributes:
-        title: what the stack is.
-        input: what goes in at the bottom.
-        layers: from the bottom to the top.
-        block: the first and the last layer of the block that is repeated.
-        times: how often, such as "2 ×".
-        output: what comes out at the top; empty where it goes to the other stack.
+        title: the name of the stack.
+        input: the input at the bottom.
+        layers: the layers, from bottom to top.
+        block: the first and the last layer of the repeated block.
+        times: how often the block is repeated, such as "2 ×".
+        output: the output at the top; empty if it goes to the other stack.
     """
 
     title: str
@@ -60,11 +60,11 @@ def stacks(encoder: Stack, decoder: Stack, into: int, *, alt: str) -> None:
     Args:
         encoder: the stack on the left.
         decoder: the stack on the right.
-        into: the layer of the decoder that reads what the encoder gives.
+        into: the decoder's layer that reads the encoder's output.
         alt: one sentence for readers who cannot see the picture.
 
     Raises:
-        ValueError: the decoder has no such layer; a residual connection goes around what is below a stack.
+        ValueError: the decoder has no such layer, or a residual connection would begin below a stack.
     """
     if not 0 <= into < len(decoder.layers):
         raise ValueError(f"the decoder has layers 0 to {len(decoder.layers) - 1}, none with the number {into}")
@@ -123,7 +123,7 @@ def _draw(axes: Axes, stack: Stack, x: float, colour: str) -> None:
 
 
 def _around(axes: Axes, layer: int, middle: float, side: float) -> None:
-    """The residual connection: from what goes into a layer, past its outer side, into the layer above it."""
+    """Draw a residual connection: from a layer's input, past the layer on the outside, into the layer above."""
     branch, end = _bottom(layer) - 0.05, _bottom(layer + 1) + _HEIGHT / 2
     turn = side + (0.1 if side > middle else -0.1)
     axes.plot([middle, turn, turn], [branch, branch, end], color=INK, linewidth=1.2)
@@ -131,7 +131,7 @@ def _around(axes: Axes, layer: int, middle: float, side: float) -> None:
 
 
 def _hand_over(axes: Axes, giver: tuple[float, int], reader: tuple[float, int], shape: str) -> None:
-    """The line from the top of one stack to the side of a box of the other."""
+    """Draw the line from the top of one stack to the side of a box in the other."""
     start = (giver[0] + _WIDTH, _bottom(giver[1]) + _HEIGHT / 2)
     end = (reader[0], _bottom(reader[1]) + _HEIGHT / 2)
     turn = start[0] + _BETWEEN / 2

@@ -15,9 +15,9 @@ Words = tuple[str, ...]
 _END = "<e>"
 _COLOURS = (ORANGE, BLUE, GREEN)
 _COLUMN, _ROW = 1.22, 0.44
-"""Inches from word to word, and from one sentence to the next."""
+"""The inches from word to word, and from one sentence to the next."""
 _APART = 0.05
-"""Inches between ways that share a branch."""
+"""The inches between paths that share a branch."""
 
 
 def tree(
@@ -27,17 +27,17 @@ def tree(
     ways: Mapping[str, Sequence[str]] | None = None,
     ends: Mapping[Words, str] | None = None,
 ) -> None:
-    """Show a tree of sentences from left to right, and some ways through it in colors.
+    """Show a tree of sentences from left to right, with some paths through it in color.
 
     Args:
-        branches: from the words so far, without <s>, to the probabilities of those that may follow. Where there is no
-            entry, only <e> follows, which ends a sentence.
+        branches: maps the words so far, without <s>, to the probabilities of those that may follow. If there is no
+            entry, <e> follows and ends the sentence.
         alt: one sentence for readers who cannot see the picture.
-        ways: up to three sentences or beginnings of them, by the names that the legend gives them.
-        ends: what to write after some of the sentences (<e> left out), such as their probability.
+        ways: up to three sentences, or their beginnings, by their names in the legend.
+        ends: texts to write after some sentences (without <e>), such as their probability.
 
     Raises:
-        ValueError: there are more ways than colors, or one of them leaves the tree.
+        ValueError: there are more ways than colors, or a way leaves the tree.
     """
     ways, ends = ways or {}, ends or {}
     if len(ways) > len(_COLOURS):
@@ -82,7 +82,7 @@ def _grown(branches: Mapping[Words, Mapping[str, float]], words: Words, probabil
 
 
 def _place(node: _Node, row: int) -> int:
-    """Give each leaf a row of its own, and every other word the middle of what follows; returns the next free row."""
+    """Place each leaf in its own row, and other words in the middle of those after them; return the next free row."""
     if not node.children:
         node.row = row
         return row + 1
@@ -124,7 +124,7 @@ def _draw_node(axes: Axes, node: _Node, ends: Mapping[Words, str]) -> None:
 
 
 def _draw_ways(axes: Axes, root: _Node, ways: Mapping[str, Sequence[str]]) -> None:
-    """Broad lines below the branches; where two ways share one they run side by side."""
+    """Draw broad lines below the branches; paths that share a branch run side by side."""
     taken: dict[Words, int] = {}
     for colour, (name, sentence) in zip(_COLOURS, ways.items(), strict=False):
         node = root

@@ -1,1 +1,1 @@
-"""Figures that answer to a slider, a field or a button, by a script on the page: no kernel is needed."""
+"""Figures with sliders, fields or buttons, run by a script on the page, so that they need no kernel."""

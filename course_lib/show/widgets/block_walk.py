@@ -17,10 +17,10 @@ PAIRS: Final[Shape] = ("batch", "heads", "tokens", "tokens")
 PROJECTION: Final[tuple[Shape, ...]] = (("d_model", "d_model"), ("d_model",))
 
 SIZES: Final = {"batch": 2, "tokens": 5, "heads": 4, "d_head": 8, "d_model": 32, "d_ff": 128}
-"""What the walk begins with; d_model is heads times d_head, and d_ff four times that."""
+"""The initial sizes; d_model is heads times d_head, and d_ff four times that."""
 
 _REACH: Final = {"batch": (1, 32, 1), "tokens": (1, 64, 1), "heads": (1, 16, 1), "d_head": (8, 64, 8)}
-"""How far the sliders go, and in which steps."""
+"""The ranges and steps of the sliders."""
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,10 @@ class Line:
     """One line of a block.
 
     Attributes:
-        code: what is computed.
-        shape: of what comes out.
-        says: what it is for.
-        parameters: the shapes of what is learned here.
+        code: the computation.
+        shape: the shape of its output.
+        says: its purpose.
+        parameters: the shapes of its learned parameters.
     """
 
     code: str
@@ -105,10 +105,10 @@ def block_walk() -> None:
 
 
 def sizes_of(shape: Sequence[str]) -> list[int]:
-    """A shape in numbers, at the sizes with which the walk begins."""
+    """Return a shape in numbers, at the initial sizes."""
     return [SIZES[name] for name in shape]
 
 
 def learned(line: Line) -> int:
-    """Return the number of parameters in a line, at the sizes that the walk begins with."""
+    """Return the number of parameters in a line, at the initial sizes."""
     return sum(prod(sizes_of(shape)) for shape in line.parameters)

@@ -1,7 +1,7 @@
 """Sinusoidal positions as clocks: each pair of dimensions is the tip of a hand.
 
-A pair holds the sine and the cosine of an angle. Drawn as (across, upwards) this is a hand of length 1 that stands
-at twelve for angle 0 and turns like that of a clock: fast for the first pair, hardly at all for the last.
+A pair holds the sine and the cosine of an angle. Drawn as (across, up), this is a hand of length 1 that points to
+twelve for angle 0 and turns like a clock's: fast for the first pair, hardly at all for the last.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from course_lib.show.figures import BLUE, GREY, ORANGE, axes_in, canvas, picture
 from course_lib.show.interactive import interactive
 
 _CLOCK, _LABEL, _HEAD = 0.92, 1.3, 0.62
-"""Inches: a clock, the label of a row, and what stands above the first row."""
+"""In inches: the size of a clock, the width of a row's label, and the room above the first row."""
 
 Hand = tuple[float, float]
 
@@ -31,17 +31,17 @@ def clocks(
     title: str,
     shift: int | None = None,
 ) -> None:
-    """Show the hands of some positions, with a slider that turns them and, where they are shifted, one for the shift.
+    """Show the hands of some positions, with a slider that turns them and, with a shift, one for the shift.
 
     Args:
-        encoding: sinusoidal positions, a row each: sine and cosine alternate.
-        positions: the positions that are drawn, a row of clocks for each.
+        encoding: sinusoidal positions, a row for each; sine and cosine alternate.
+        positions: the positions to draw, a row of clocks for each.
         alt: one sentence for readers who cannot see the picture.
         title: a line above the clocks.
-        shift: draws a second hand, for the position this many further on.
+        shift: draw a second hand, for the position this many further on.
 
     Raises:
-        ValueError: it is no encoding with pairs of dimensions.
+        ValueError: the encoding does not consist of pairs of dimensions.
         IndexError: there is no such position.
     """
     if encoding.ndim != 2 or encoding.shape[1] % 2:
@@ -62,7 +62,7 @@ def clocks(
 
 
 def _hands(encoding: Tensor, position: int) -> list[Hand]:
-    """The tip of each clock's hand, (across, upwards), at one position."""
+    """Return the tip of each clock's hand, (across, up), at one position."""
     if not 0 <= position < len(encoding):
         raise IndexError(f"there is no position {position} among {len(encoding)}")
     pairs: list[list[float]] = encoding[position].detach().double().view(-1, 2).tolist()
@@ -70,7 +70,7 @@ def _hands(encoding: Tensor, position: int) -> list[Hand]:
 
 
 def _drawn(encoding: Tensor, positions: Sequence[int], title: str, shift: int | None) -> Figure:
-    """A row for each position, a column for each pair of dimensions."""
+    """Draw a row for each position, and a column for each pair of dimensions."""
     pairs = encoding.shape[1] // 2
     width, height = _LABEL + _CLOCK * pairs + 0.1, _HEAD + _CLOCK * len(positions)
     with canvas(width, height) as drawn:

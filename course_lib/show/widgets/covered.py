@@ -1,4 +1,4 @@
-"""A sentence with a cat on one of its words, and what a model says lies under it."""
+"""A sentence with a cat on one of its words, and a model's guesses of the word below."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def covered(words: Sequence[str], guesses: Sequence[Guesses]) -> None:
 
     Args:
         words: the sentence.
-        guesses: for each word what may lie under the cat there, the most probable first.
+        guesses: for each word, what may be under the cat there, most probable first.
 
     Raises:
-        ValueError: there are no words, or there are not guesses for each of them.
+        ValueError: there are no words, or a word has no guesses.
     """
     if not words or len(words) != len(guesses):
         raise ValueError(f"{len(words)} words need guesses for each of them, not for {len(guesses)}")
@@ -37,6 +37,6 @@ def covered(words: Sequence[str], guesses: Sequence[Guesses]) -> None:
 
 
 def _line(words: Sequence[str], position: int, guesses: Guesses) -> tuple[str, str]:
-    """The sentence with this word covered, and the guesses."""
+    """Return the sentence with this word covered, and the guesses."""
     sentence = " ".join(CAT if i == position else word for i, word in enumerate(words))
     return sentence, ", ".join(f"{word} {p:.0%}" for word, p in guesses)

@@ -20,13 +20,13 @@ def cutting(
     title: str,
     alt: str,
 ) -> None:
-    """Show how a text is cut by ever more of the learned pairs, with a field for other texts.
+    """Show how more and more learned pairs cut a text, with a field for other texts.
 
     Args:
-        cut: the pieces of a text by these pairs, most likely the student's own function.
-        text: the one in the picture.
-        merges: the pairs, in the order in which they were learned.
-        numbers: of pairs, a row of the picture for each.
+        cut: cuts a text by these pairs; most likely the student's own function.
+        text: the text in the picture.
+        merges: the pairs, in the order of learning.
+        numbers: the numbers of pairs to use, with a row of the picture for each.
         title: what the picture shows.
         alt: one sentence for readers who cannot see it.
     """

@@ -1,6 +1,6 @@
-"""Two widgets to play with attention: a query to drag, and what the softmax makes of larger and larger scores.
+"""Two widgets to play with attention: a query to drag, and the softmax of larger and larger scores.
 
-What attention makes of their numbers is computed on the page; the stills hold what was computed once.
+Their results are computed on the page; those in the stills were computed once.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from course_lib.show.stills import still_table, still_text
 from course_lib.show.widgets.stepper import KEYS, MATRICES, QUERIES
 
 PRODUCTS: Final = (1.3, 0.4, -0.2, -0.9, 0.1)
-"""Dot products of a query and five keys, as they would be in one dimension: of variance 1, about."""
+"""Dot products of a query and five keys, as in one dimension: of variance about 1."""
 
 D_HEADS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
@@ -21,11 +21,11 @@ AT_64: Final = {
     "by √d_head": ((0.490, 0.199, 0.109, 0.054, 0.148), 0.395),
     "by d_head": ((0.230, 0.206, 0.191, 0.175, 0.198), 0.400),
 }
-"""alpha, and the size of its derivative, for the products of 64 dimensions divided in three ways."""
+"""alpha, and the size of its derivative, for products in 64 dimensions with three divisors."""
 
 
 def query_explorer() -> None:
-    """Show the keys of worked example A in their plane, and a query to drag among them."""
+    """Show the keys of worked example A in their plane, with a query to drag among them."""
     caption = "Worked example A: each key, which is its value too, and alpha for the queries die and Katze."
     columns = ["dim 0", "dim 1", *(f"alpha of {query}" for query in QUERIES)]
     rows = [

@@ -1,4 +1,4 @@
-"""A mask to paint, and the cheating experiment: which outputs change when the last word is exchanged?"""
+"""A mask to paint, and the cheating experiment: which outputs change when the last word is replaced?"""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ def mask_painter(words: Sequence[str], x: Float[Tensor, "tokens d_model"], other
     """Show self-attention with a mask whose cells can be painted.
 
     Args:
-        words: of a sentence.
+        words: the words of a sentence.
         x: float [tokens, d_model], their vectors, which are queries, keys and values.
-        other: float [d_model], what the last word can be exchanged for.
+        other: float [d_model], the vector that can replace the last word's.
 
     Raises:
         ValueError: there is not a vector for each word.

@@ -1,4 +1,4 @@
-"""Word vectors in a plane, one of which can be moved: who is nearest, by dot product and by cosine?
+"""Word vectors in a plane, one of which can be moved: which is nearest, by dot product and by cosine?
 
 Both are computed on the page; the still has the vectors.
 """
@@ -20,7 +20,7 @@ def neighbours(words: Sequence[str], vectors: Float[Tensor, "tokens 2"], chosen:
     Args:
         words: a name for each vector.
         vectors: float [tokens, 2].
-        chosen: which word can be moved at first, counted from 0.
+        chosen: the word that can be moved first, counted from 0.
 
     Raises:
         ValueError: there is not a vector of two components for each word, or there are fewer than two words.

@@ -1,4 +1,4 @@
-"""Beginnings and how a model goes on: each several times, since a model with dice never writes the same twice."""
+"""Beginnings, and how a model continues them: each several times, since sampling rarely writes the same text twice."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from html import escape
 from course_lib.show.interactive import interactive
 
 _WIDTH = 84
-"""Longer lines would be broken inside a word where the window is narrow."""
+"""Longer lines would be broken inside a word in a narrow window."""
 
 
 def prompts(go_on: Callable[[str], str], beginnings: Sequence[str], times: int = 3) -> None:
     """Show how a model continues some beginnings.
 
     Args:
-        go_on: from a beginning to the whole text, or to a sentence that says why not.
+        go_on: returns the whole text for a beginning, or a sentence that says why not.
         beginnings: at least one.
         times: how often the model continues each.
 

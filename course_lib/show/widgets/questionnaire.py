@@ -10,15 +10,16 @@ from course_lib.show.interactive import Interactive
 
 
 class Questionnaire:
-    """Questions with buttons. What is clicked stays in the browser, and becomes a line of Python to copy into a cell.
+    """Questions with buttons. The answers stay in the browser, and become a line of Python to copy into a cell.
 
     Attributes:
-        name: of the variable that holds the questionnaire, for that line.
-        questions: what is asked; a question may have several lines.
-        choices: what may be answered, the same for all.
-        answers: for each question the index of the choice, counted from 0; None as long as there is no answer.
+        name: the name of the variable that holds the questionnaire, for that line.
+        questions: the questions, which may have several lines.
+        choices: the possible answers, the same for all questions.
+        answers: the index of the choice for each question, counted from 0; None until there is an answer.
 
-    Name it, and leave it as the last line of a cell. A ValueError says that there is no question, or no choice.
+    Assign it to that variable, and end the cell with the variable. It raises a ValueError if there is no question or no
+    choice.
     """
 
     def __init__(self, name: str, questions: Sequence[str], choices: Sequence[str]) -> None:
@@ -35,7 +36,7 @@ class Questionnaire:
         return len(self.answers) == len(self.questions) and None not in self.answers
 
     def html(self) -> str:
-        """The plain page."""
+        """Return the plain page."""
         asked = "".join(f"<li>{_lines(question)}</li>" for question in self.questions)
         return f"<ol>{asked}</ol><p>{escape(self._instruction())}</p>"
 
@@ -54,7 +55,7 @@ class Questionnaire:
 
 
 questionnaire = Questionnaire
-"""What lessons call, as they call the other widgets."""
+"""The name that lessons call, like those of the other widgets."""
 
 
 def _lines(question: str) -> str:

@@ -1,8 +1,8 @@
-"""The attention stepper: worked example A, where you can ask every number how it came about.
+"""The attention stepper: worked example A, in which every number shows how it was computed.
 
-The matrices below were computed once and are kept as plain numbers; a test recomputes them with
-`course_lib.attention`. The stepper only looks them up and writes out the arithmetic: by the formula, and with
-a slip of the slide's, which divides by the number of keys.
+The matrices below were computed once and are stored as plain numbers; a test recomputes them with
+`course_lib.attention`. The stepper only looks them up and writes out the arithmetic: by the formula, and with the
+slide's error of dividing by the number of keys.
 
 Slides S2, "Attention: Working Example": *the cat danced* -> *die Katze tanzte*.
 """
@@ -51,7 +51,7 @@ SLIDE: Final[dict[str, Matrix]] = {
     ),
     "out": ((-2.026921587509497, -3.7866898863597123), (4.499967499393085, 2.499985109393117)),
 }
-"""The same with the slide's slip: the scores are divided by 3, the number of keys."""
+"""The same with the slide's error: the scores are divided by 3, the number of keys."""
 
 COMPUTED: Final = ("scores", "scaled", "alpha", "out")
 FORMULAS: Final = {
@@ -79,9 +79,9 @@ class Step:
     """The computation of one cell.
 
     Attributes:
-        question: what the cell answers, in words.
+        question: the question that the cell answers, in words.
         arithmetic: the cell, its formula in numbers, and the result.
-        uses: the cells that it was made from.
+        uses: the cells that it was computed from.
     """
 
     question: str
@@ -90,17 +90,17 @@ class Step:
 
 
 def step(matrix: str, row: int, column: int, *, slide: bool = False) -> Step:
-    """The arithmetic behind one cell of worked example A.
+    """Return the arithmetic behind one cell of worked example A.
 
     Args:
         matrix: "q", "k", "v", "scores", "scaled", "alpha" or "out".
         row: counted from 0.
         column: counted from 0.
-        slide: as the slide prints it, with its slip.
+        slide: compute as on the slide, with its error.
 
     Raises:
-        KeyError: no such matrix.
-        IndexError: no such cell.
+        KeyError: there is no such matrix.
+        IndexError: there is no such cell.
     """
     matrices = SLIDE if slide else MATRICES
     value = matrices[matrix][row][column]
@@ -147,9 +147,9 @@ def step(matrix: str, row: int, column: int, *, slide: bool = False) -> Step:
 
 
 def attention_stepper() -> Interactive:
-    """Worked example A, to click through: leave it as the last line of a cell.
+    """Return worked example A, to click through; leave it as the last line of a cell.
 
-    Without a script it is all matrices, and the arithmetic of every cell, to unfold.
+    Without a script it shows all matrices, and the arithmetic of every cell to unfold.
     """
     tables = "".join(_table(matrix) for matrix in MATRICES)
     lists = "".join(_unfolding(matrix) for matrix in COMPUTED)
@@ -159,7 +159,7 @@ def attention_stepper() -> Interactive:
 
 
 def _data() -> dict[str, Any]:
-    """The script's data: the matrices' words, and each cell of both versions."""
+    """Return the script's data: the labels of the matrices, and each cell of both versions."""
     matrices = {
         name: {
             "formula": FORMULAS[name],
@@ -184,7 +184,7 @@ def _data() -> dict[str, Any]:
 
 
 def _cell(matrix: str, row: int, column: int, slide: bool) -> dict[str, Any]:
-    """One cell, as the script needs it."""
+    """Return one cell in the form that the script needs."""
     how = step(matrix, row, column, slide=slide)
     value = (SLIDE if slide else MATRICES)[matrix][row][column]
     written = _fixed(matrix, value)
@@ -196,36 +196,36 @@ def _cells(matrix: str) -> list[Cell]:
 
 
 def _number(value: float) -> str:
-    """A computed number: four decimals, or a power of ten where four decimals would say little."""
+    """Format a computed number: with four decimals, or as a power of ten if four decimals would show little."""
     if value == 0 or abs(value) >= 0.001:
         return f"{value:.4f}"
     return f"{value:.2e}"
 
 
 def _given(value: float) -> str:
-    """A number of the example itself, written as short as it is."""
+    """Format a number of the example itself, as short as it is."""
     return f"{value:g}"
 
 
 def _fixed(matrix: str, value: float) -> str:
-    """A number as it stands in its matrix."""
+    """Format a number as in its matrix."""
     return f"{value:.4f}" if matrix in COMPUTED else _given(value)
 
 
 def _products(left: Sequence[str], right: Sequence[str], terms: Sequence[float]) -> str:
-    """(a × b) + (c × d) = ab + cd"""
+    """Return (a × b) + (c × d) = ab + cd as text."""
     factors = " + ".join(f"({a} × {b})" for a, b in zip(left, right, strict=True))
     return f"{factors} = {' + '.join(_number(term) for term in terms)}"
 
 
 def _table(matrix: str) -> str:
-    """One matrix with words at its rows and columns."""
+    """Return one matrix with words for its rows and columns."""
     rows = zip(_ROWS[matrix], MATRICES[matrix], strict=True)
     cells = [(name, [_fixed(matrix, value) for value in values]) for name, values in rows]
     return f"<div>{still_table(f'{matrix} = {FORMULAS[matrix]}', _COLUMNS[matrix], cells)}</div>"
 
 
 def _unfolding(matrix: str) -> str:
-    """The arithmetic of all cells of a matrix, folded away until it is asked for."""
+    """Return the arithmetic of all cells of a matrix, folded."""
     lines = "".join(f"<li><code>{escape(step(*cell).arithmetic)}</code></li>" for cell in _cells(matrix))
     return f"<details><summary><b>{matrix}</b>, cell by cell</summary><ul>{lines}</ul></details>"

@@ -1,4 +1,4 @@
-"""A sentence being written, word by word: what had been read, where the model looked, and what it expected next."""
+"""A sentence being written word by word: what the model has read, where it looks, and what it expects next."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from course_lib.show.interactive import interactive
 from course_lib.show.pictures.matrices import WEIGHTS, readable_on
 
 _CELL, _BARS, _STEP, _ABOVE = 0.26, 2.3, 0.9, 0.4
-"""Inches: the height of a word of the source, the width of the bars, the height of a step, and of the headings."""
+"""In inches: the height of a source word, the width of the bars, the height of a step, and of the headings."""
 
 
 @dataclass(frozen=True)
 class Written:
-    """One step: a word about to be written.
+    """A step: the model is about to write a word.
 
     Attributes:
         read: the words so far, <s> first.
         candidates: the most probable next words with their probabilities, best first; the first is written.
-        alpha: how the last word read attends to the source, a weight for each of its words.
+        alpha: the attention of the last word read to the source, a weight for each source word.
     """
 
     read: Sequence[str]
@@ -33,15 +33,15 @@ class Written:
 
 
 def writing(source: Sequence[str], steps: Sequence[Written], *, alt: str) -> None:
-    """Show a sentence being written, to step through or to let run.
+    """Show a sentence being written, to step through or to play.
 
     Args:
-        source: the words of the sentence that is translated.
-        steps: one for each word.
+        source: the words of the sentence to translate.
+        steps: a step for each word.
         alt: one sentence for readers who cannot see the picture.
 
     Raises:
-        ValueError: there are no steps, or one of them does not have a weight for each word of the source.
+        ValueError: there are no steps, or a step does not have a weight for each source word.
     """
     if not steps:
         raise ValueError("there is nothing to show: no word has been written")
@@ -61,7 +61,7 @@ def writing(source: Sequence[str], steps: Sequence[Written], *, alt: str) -> Non
 
 
 def _drawn(source: Sequence[str], steps: Sequence[Written]) -> Figure:
-    """A row for each step."""
+    """Draw a row for each step."""
     said = LETTER * 1.2 * max(len(" ".join(step.read)) for step in steps) + 0.3
     looks = LETTER * sum(len(word) + 3 for word in source) + 0.2
     names = LETTER * max(len(word) for step in steps for word, _share in step.candidates) + 0.25
@@ -81,7 +81,7 @@ def _drawn(source: Sequence[str], steps: Sequence[Written]) -> Figure:
 
 
 def _draw_cells(axes: Axes, source: Sequence[str], alpha: Sequence[float]) -> None:
-    """The source on a line, each word in the shade of its weight."""
+    """Draw the source on a line, each word in the shade of its weight."""
     axes.set(xlim=(0, sum(len(word) + 3 for word in source)), ylim=(0, 1))
     axes.set_axis_off()
     x = 0.0
