@@ -1,5 +1,5 @@
-"""The small forms that lessons have students write by hand: a module for each lesson, withheld as all references are.
+"""The small forms that students write by hand in lessons: a module for each lesson, withheld like all references.
 
-A function here is called what a student's is called, and so may share a name with the library's: `beam_search` of this
-package continues one sentence with any model, `course_lib.decoding.beam.beam_search` a whole batch.
+A function here has the name of the student's, which the library's may also have: `beam_search` in this package
+continues one sentence with any model, `course_lib.decoding.beam.search` a whole batch.
 """

@@ -1,4 +1,4 @@
-"""Small sets of labels, drawn fairly, and a linear layer on frozen features: what pre-training is worth."""
+"""Small balanced sets of labels, and a linear layer on frozen features, to measure what pre-training is worth."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 EPSILON = 1e-5
-"""Added to a feature's variance, as in layer norm: a feature that never changes is divided by something."""
+"""Added to a feature's variance, as in layer norm, so that a constant feature is not divided by 0."""
 
 
 def few_labels(labels: Int[Tensor, " texts"], order: Int[Tensor, " texts"], count: int) -> Int[Tensor, " count"]:
-    """Pick the first texts of each class in a given order, as many of one class as of another.
+    """Pick the first texts of each class in a given order, equally many of each class.
 
-    With the same order a smaller set is part of a larger one, so that a curve over set sizes compares sizes alone.
+    With the same order a smaller set is part of a larger one, so a curve over set sizes compares only sizes.
 
     Args:
-        labels: of all texts that may be trained on.
+        labels: the labels of all texts that may be trained on.
         order: their positions, shuffled.
-        count: how many to pick: a multiple of the number of classes, each of which has enough.
+        count: the number of texts to pick: a multiple of the number of classes, each of which has enough.
 
     Returns:
         Positions in `labels`, in the order of `order`.
@@ -48,13 +48,13 @@ def linear_probe(
     Alain and Bengio (2016), "Understanding intermediate layers using linear classifier probes".
 
     Args:
-        features: of the training texts.
+        features: the features of the training texts.
         labels: their classes.
-        new_features: of the texts to score.
-        classes: how many there are.
+        new_features: the features of the texts to score.
+        classes: the number of classes.
         rate: the learning rate.
-        decay: how much of W, times the rate, each step takes away.
-        steps: how many, each on all training texts.
+        decay: the weight decay: each step subtracts this share of W, times the rate.
+        steps: the number of steps, each on all training texts.
     """
     mean, variance = features.mean(dim=0), features.var(dim=0, correction=0)
     x, new = ((each - mean) / (variance + EPSILON).sqrt() for each in (features, new_features))

@@ -1,7 +1,7 @@
 """Decoding in its plainest form, one sentence at a time: what the student writes in lesson 06.
 
-Here a model is nothing but a step function: the tokens so far go in, a score for each next token comes out. The
-modules of `course_lib.decoding` do the same in batches, and read each token once.
+Here a model is just a step function: the tokens so far go in, a score for each next token comes out. The modules of
+`course_lib.decoding` do the same in batches, and read each token once.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from course_lib.attention import scaled_dot_product_attention
 from course_lib.decoding.sampling import keep_nucleus, keep_top_k
 
 Step = Callable[[Int[Tensor, " tokens"]], Float[Tensor, " vocab_size"]]
-"""From the ids so far, <s> first, to the logits of the next token."""
+"""Maps the ids so far, <s> first, to the logits of the next token."""
 
 
 # --- Searching -------------------------------------------------------------------------------------------------
 
 
 def greedy(step: Step, start_id: int, end_id: int, max_new_tokens: int) -> Int[Tensor, " new"]:
-    """Write the most probable token at every step, until it is <e> or there are `max_new_tokens` of them (S2).
+    """Write the most probable token at every step, until it is <e> or there are `max_new_tokens` (S2).
 
     Returns:
-        The new tokens: without <s>, with <e> where it was reached.
+        The new tokens, without <s>, with <e> if it was reached.
     """
     tokens = [start_id]
     while len(tokens) <= max_new_tokens and tokens[-1] != end_id:
@@ -39,8 +39,8 @@ def greedy(step: Step, start_id: int, end_id: int, max_new_tokens: int) -> Int[T
 def beam_search(step: Step, start_id: int, end_id: int, beams: int, max_new_tokens: int) -> Int[Tensor, " new"]:
     """Keep the `beams` most probable beginnings at every step; at the end, write the best of them.
 
-    A sentence that has its <e> stays as it is, and keeps its place as long as no `beams` others are better. Wu et al.
-    (2016), section 7, without the length penalty.
+    A sentence with <e> stays unchanged, and keeps its place unless `beams` others are better. Wu et al. (2016), section
+    7, without the length penalty.
 
     Returns:
         The new tokens, as for `greedy`.
@@ -65,12 +65,12 @@ def beams_kept(step: Step, start_id: int, end_id: int, beams: int, length: int) 
 
 
 def overlap(one: Sequence[int], other: Sequence[int]) -> float:
-    """Return the F1 of two sentences: twice what they share, each token as often as it is in both, by both lengths."""
+    """Return the F1 of two sentences: twice the number of tokens that they share, over the sum of their lengths."""
     return 2 * sum((Counter(one) & Counter(other)).values()) / (len(one) + len(other))
 
 
 def consensus(samples: Sequence[Sequence[int]]) -> Sequence[int]:
-    """Return the sample that is most like all samples: minimum Bayes risk decoding, with F1 as the utility.
+    """Return the sample that is most similar to all samples: minimum Bayes risk decoding, with F1 as the utility.
 
     Kumar and Byrne (2004); Eikema and Aziz (2020), "Is MAP Decoding All You Need?".
     """
@@ -81,12 +81,12 @@ def consensus(samples: Sequence[Sequence[int]]) -> Sequence[int]:
 
 
 def top_k(probabilities: Float[Tensor, "... vocab_size"], k: int) -> Float[Tensor, "... vocab_size"]:
-    """The k most probable tokens, their probabilities divided by their sum; 0 for all others. Fan et al. (2018)."""
+    """Keep the k most probable tokens, divided by their sum, and set all others to 0. Fan et al. (2018)."""
     return torch.softmax(keep_top_k(probabilities.log(), k), dim=-1)
 
 
 def nucleus(probabilities: Float[Tensor, "... vocab_size"], p: float) -> Float[Tensor, "... vocab_size"]:
-    """The same with the nucleus: the fewest tokens, most probable first, that have mass p together.
+    """Keep the nucleus instead: the fewest tokens, most probable first, that together have mass p.
 
     Holtzman et al. (2020).
     """
@@ -106,15 +106,15 @@ def attend_with_cache(
 ) -> tuple[
     Float[Tensor, "... new d_head"], Float[Tensor, "... tokens+new d_head"], Float[Tensor, "... tokens+new d_head"]
 ]:
-    """The last rows of causal self-attention, with what the tokens before have left in the cache.
+    """Return the last rows of causal self-attention, with the earlier tokens' keys and values from the cache.
 
     Args:
         x: the newest tokens: all of a prompt, the next one, or several that a draft proposes.
-        keys, values: of the tokens before them; none at first.
+        keys, values: those of the tokens before; none at first.
         W_q, W_k, W_v: projections, applied as x W.
 
     Returns:
-        The new tokens' output, and the keys and the values with theirs after the others.
+        The output of the new tokens, and all keys and values, with the new ones at the end.
     """
     keys = torch.cat([keys, x @ W_k], dim=-2)
     values = torch.cat([values, x @ W_v], dim=-2)
@@ -132,18 +132,18 @@ def speculative_step(
     target: Float[Tensor, "drafted+1 vocab_size"],
     chances: Float[Tensor, " drafted"],
 ) -> tuple[int, Float[Tensor, " vocab_size"]]:
-    """Check what a draft model has written ahead, so that the text is distributed as the target model's own.
+    """Check tokens that a draft model has written ahead, so that texts have the target model's distribution.
 
     Leviathan et al. (2023), algorithm 1.
 
     Args:
-        drafted: the tokens that it drew.
-        draft: the distributions it drew them from, each with a positive probability for its token.
+        drafted: the tokens that the draft model drew.
+        draft: the distributions that it drew them from, each with a positive probability for its token.
         target: the target model's distributions at the same positions, and at the one after.
         chances: numbers from 0 to 1, drawn evenly.
 
     Returns:
-        How many tokens are kept, and the distribution of the token after those.
+        The number of tokens to keep, and the distribution of the next token.
     """
     for position, token in enumerate(drafted.tolist()):
         if chances[position] >= target[position, token] / draft[position, token]:
@@ -152,10 +152,10 @@ def speculative_step(
     return len(drafted), target[-1]
 
 
-# --- A small model that one can see through --------------------------------------------------------------------
+# --- A small model with known probabilities --------------------------------------------------------------------
 
 Tree = Mapping[tuple[str, ...], Mapping[str, float]]
-"""From the tokens so far to the probabilities of those that may follow."""
+"""Maps the tokens so far to the probabilities of those that may follow."""
 
 TANZTE: Tree = {
     (): {"die": 0.6, "eine": 0.4},
@@ -170,10 +170,10 @@ TANZTE: Tree = {
     ("eine", "Katze", "tanzte"): {"<e>": 0.7, "dort": 0.3},
     ("eine", "Katze", "hat"): {"getanzt": 1.0},
 }
-"""What a model might write for *the cat danced*. Where nothing else is said, <e> follows.
+"""What a model might write for *the cat danced*. If there is no entry, <e> follows.
 
-*hat* is the most probable token after *die Katze*, since every sentence in the perfect tense begins with it; but after
-it these sentences part. So greedy decoding writes *die Katze hat getanzt*, two beams *eine Katze tanzte*, and three
+*hat* is the most probable token after *die Katze*, since every sentence in the perfect tense begins with it; but then
+these sentences diverge. So greedy decoding writes *die Katze hat getanzt*, two beams *eine Katze tanzte*, and three
 find the most probable sentence, *die Katze tanzte*.
 """
 
@@ -192,7 +192,7 @@ TANZTE_WORDS = (
     "gerade",
     "dort",
 )
-"""The vocabulary of `TANZTE`, by id; the special tokens are where they always are in this course."""
+"""The vocabulary of `TANZTE`, by id; the special tokens have their usual ids."""
 
 SENTENCES = {
     "A": "die Katze tanzte",
@@ -202,11 +202,11 @@ SENTENCES = {
     "E": "eine Katze tanzte",
     "F": "eine Katze hat getanzt",
 }
-"""The letters by which the question on `TANZTE` calls its sentences."""
+"""The letters of the sentences in the question on `TANZTE`."""
 
 
 def tree_step(tree: Tree, vocabulary: tuple[str, ...]) -> Step:
-    """A step function that looks its probabilities up in a tree; -inf for tokens that cannot follow."""
+    """Return a step function that looks up its probabilities in a tree; -inf for tokens that cannot follow."""
 
     def step(tokens: Int[Tensor, " tokens"]) -> Float[Tensor, " vocab_size"]:
         so_far = tuple(vocabulary[token] for token in tokens.tolist()[1:])
@@ -217,11 +217,10 @@ def tree_step(tree: Tree, vocabulary: tuple[str, ...]) -> Step:
 
 
 def sentence_found(beams: int) -> tuple[str, list[float]]:
-    """Return what a search with this many beams finds in `TANZTE`; 1 is greedy decoding.
+    """Return the result of a search in `TANZTE` with this many beams; 1 is greedy decoding.
 
     Returns:
-        The letter of the sentence that it writes, and the probabilities of the beginnings that it holds after the third
-        token, the best first.
+        The letter of the sentence that it writes, and the probabilities of the beams after the third token, best first.
     """
     step = tree_step(TANZTE, TANZTE_WORDS)
     found = beam_search(step, 1, 2, beams, max_new_tokens=8)

@@ -1,6 +1,6 @@
-"""A whole training run, in the parts that can be checked by hand: its plan, its batches, its rates, and its evaluation.
+"""A whole training run in parts that can be checked by hand: plan, batches, rates, and evaluation.
 
-`course_lib.training.loop` trains, `course_lib.text.batches` cuts; these few say what they do.
+`course_lib.training.loop` trains and `course_lib.text.batches` makes batches; these functions show how.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ def plan_run(
     """Plan a run: tokens per step, number of steps, and steps of warm-up.
 
     Args:
-        tokens: in one pass through the data.
-        batch_tokens: of one batch on one device.
-        accumulate: batches that each device adds up before the weights move.
-        devices: that work at the same time, each on batches of its own.
-        epochs: passes through the data.
-        warmup_ratio: of all steps.
+        tokens: the number of tokens in one pass through the data.
+        batch_tokens: the number of tokens in one batch on one device.
+        accumulate: the number of batches that each device adds up before the weights change.
+        devices: the number of devices that work at the same time, each on its own batches.
+        epochs: the number of passes through the data.
+        warmup_ratio: the share of warm-up in all steps.
 
     Returns:
-        Tokens of a step, steps (the last one may be part of a step), steps of warm-up (at least 1).
+        Tokens per step, steps (the last may be incomplete), and steps of warm-up (at least 1).
     """
     of_a_step = batch_tokens * accumulate * devices
     steps = math.ceil(epochs * tokens / of_a_step)
@@ -38,14 +38,14 @@ def plan_run(
 
 
 def batches_by_tokens(lengths: Sequence[tuple[int, int]], max_tokens: int) -> list[list[int]]:
-    """Pairs of like lengths together, as many as fit, by number.
+    """Put pairs of similar lengths together, as many as fit in a batch; return their numbers.
 
-    Sorted by source, then by target, then by number; a batch has len(batch) · (longest source + longest target)
-    tokens, padding included.
+    Pairs are sorted by source, then by target, then by number; a batch has len(batch) · (longest source + longest
+    target) tokens, padding included.
 
     Args:
-        lengths: of each pair's source and target.
-        max_tokens: of a batch; a pair that is longer by itself is a batch of its own.
+        lengths: the lengths of each pair's source and target.
+        max_tokens: the most tokens in a batch; a longer pair gets its own batch.
     """
     batches: list[list[int]] = []
     widest = (0, 0)
@@ -64,11 +64,11 @@ def batches_by_tokens(lengths: Sequence[tuple[int, int]], max_tokens: int) -> li
 def trapezoid_schedule(
     steps: Int[Tensor, " steps"], total: int, warmup: int, cooldown: int, peak: float
 ) -> Float[Tensor, " steps"]:
-    """Up in a straight line to the peak at step `warmup`, flat, and down in a straight line to 0 after the last step.
+    """Return rates that rise linearly to the peak at step `warmup`, stay, and fall linearly to 0 after the last step.
 
     rate(step) = peak · min(1, step / warmup, (total + 1 - step) / cooldown)
 
-    Zhai et al. (2022), "Scaling Vision Transformers", section 3.5, where a long flat run is cooled down at several
+    Zhai et al. (2022), "Scaling Vision Transformers", section 3.5, where a long flat run is cooled down after several
     lengths.
     """
     numbers = steps.double()
@@ -80,11 +80,11 @@ def trapezoid_schedule(
 
 
 def accumulated_loss(means: Float[Tensor, " batches"], targets: Int[Tensor, " batches"]) -> Float[Tensor, ""]:
-    """The mean loss over all targets of several batches, from the mean of each: what one large batch would have had.
+    """Return the mean loss over all targets of several batches from their means, as one large batch would have.
 
     Args:
-        means: of each batch; NaN where it has no targets.
-        targets: how many there are in each.
+        means: the mean loss of each batch; NaN if it has no targets.
+        targets: the number of targets in each.
     """
     counted = targets > 0
     weights = targets[counted].to(means.dtype) / targets.sum()
@@ -92,14 +92,14 @@ def accumulated_loss(means: Float[Tensor, " batches"], targets: Int[Tensor, " ba
 
 
 def choose_checkpoint(losses: Sequence[float], patience: int) -> tuple[int, int]:
-    """Which checkpoint to keep, and after how many measurements to stop.
+    """Choose which checkpoint to keep, and after how many measurements to stop.
 
     Args:
-        losses: on the validation data, one for each checkpoint.
-        patience: measurements without a new best one after which the training ends.
+        losses: the losses on the validation data, one for each checkpoint.
+        patience: the number of measurements without a new best one after which training ends.
 
     Returns:
-        The number of the best checkpoint, from 0 (the earliest of equals), and how many measurements there were.
+        The number of the best checkpoint, from 0 (the earliest of equals), and the number of measurements.
     """
     best = 0
     for i, loss in enumerate(losses):
@@ -118,17 +118,17 @@ def bootstrap_interval(
     drawn: Int[Tensor, "samples sentences"],
     score: Callable[[Int[Tensor, " kinds"]], float],
 ) -> tuple[float, float]:
-    """The scores between which 95 of 100 test sets would lie that are drawn from this one, with replacement.
+    """Return the scores between which 95 of 100 test sets, drawn with replacement from this one, would lie.
 
     Koehn (2004), "Statistical Significance Tests for Machine Translation Evaluation".
 
     Args:
-        counts: what the score needs from each sentence: a row.
-        drawn: which sentences are in each sample, by number.
-        score: a corpus's, from the sums of its sentences' counts.
+        counts: a row for each sentence, with the counts that the score needs.
+        drawn: the numbers of the sentences in each sample.
+        score: computes the score of a corpus from the sums of its sentences' counts.
 
     Returns:
-        The 2.5% and the 97.5% quantile of the samples' scores.
+        The 2.5% and 97.5% quantiles of the samples' scores.
     """
     scores = torch.tensor([score(counts[sample].sum(dim=0)) for sample in drawn], dtype=torch.float64)
     low, high = torch.quantile(scores, torch.tensor([0.025, 0.975], dtype=torch.float64)).tolist()
@@ -136,19 +136,20 @@ def bootstrap_interval(
 
 
 STEM = 4
-"""How many letters two forms of a word share."""
+"""The number of first letters that two forms of a word share."""
 
 
 def sort_error(hypothesis: list[str], reference: list[str]) -> str:
-    """Name the error in a translation, as far as one can without knowing what the words mean.
+    """Name the error in a translation, as far as possible without knowing what the words mean.
 
-    The first that holds: "right" (the same words in the same order), "order" (the same words), "form" (the same words
-    if only their first four letters counted, as with *rote* and *rotem*), "repeated" (a word occurs more often than in
-    the reference, though the reference has it), "short" (fewer words than the reference), "word" (anything else).
+    It is the first of these that holds: "right" (the same words in the same order), "order" (the same words), "form"
+    (the same words if only the first four letters count, as with *rote* and *rotem*), "repeated" (a word occurs more
+    often than in the reference, though the reference has it), "short" (fewer words than the reference), "word"
+    (anything else).
 
     Args:
         hypothesis: the model's words.
-        reference: the right ones.
+        reference: the right words.
     """
     if hypothesis == reference:
         return "right"

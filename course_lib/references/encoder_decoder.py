@@ -1,4 +1,4 @@
-"""Training an encoder-decoder, in the small pieces of lesson 05.
+"""How to train an encoder-decoder, in the small pieces of lesson 05.
 
 `models`, `objectives.losses`, `training.schedules` and `training.loop` do the same for any model, any size and any
 device. Here each piece is a function of tensors that fits on a slide, so that it can be written, checked and compared
@@ -26,7 +26,7 @@ BETAS, EPSILON = (0.9, 0.98), 1e-9
 
 
 class DecoderBlock(nn.Module):
-    """`blocks.DecoderBlock`, put together from its six parts."""
+    """`blocks.DecoderBlock`, assembled from its six parts."""
 
     def __init__(
         self,
@@ -52,13 +52,13 @@ class DecoderBlock(nn.Module):
         mask: Bool[Tensor, "#batch #target target"] | None = None,
         memory_mask: Bool[Tensor, "#batch #target source"] | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
-        """Masked self-attention, cross-attention to the memory, feed-forward network, each in its add & norm.
+        """Run masked self-attention, cross-attention to the memory, and the feed-forward network, with add & norm each.
 
         Args:
             x: the target's tokens.
             memory: the encoder's output.
             mask: where a target token may attend among the target's tokens; None allows all.
-            memory_mask: where it may attend among the source's tokens; None allows all.
+            memory_mask: where a target token may attend among the source's tokens; None allows all.
         """
         attended = self.add_and_norm_1(x, lambda y: self.self_attention(y, y, mask))
         crossed = self.add_and_norm_2(attended, lambda y: self.cross_attention(y, memory, memory_mask))
@@ -80,11 +80,11 @@ def encode_and_decode(
     Args:
         source: ids, padded with `PADDING_ID` after the tokens.
         target: ids from <s> on.
-        embed_source, embed_target: ids to vectors, positions included.
+        embed_source, embed_target: map ids to vectors, positions included.
         encoder: blocks, called as block(x, mask).
         decoder: blocks, called as block(x, memory, mask, memory_mask). All masks are [batch, queries, keys], where
             batch and queries may be 1, on the device of the ids.
-        output: vectors to a score for each token of the target language.
+        output: maps vectors to a score for each token of the target language.
     """
     memory_mask = (source != PADDING_ID).unsqueeze(1)
     memory = embed_source(source)
@@ -100,11 +100,11 @@ def encode_and_decode(
 def loss_and_perplexity(
     logits: Float[Tensor, "batch tokens vocab_size"], targets: Int[Tensor, "batch tokens"]
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-    """The mean over all tokens of -ln p(right token), in nats, and its exp: the chain rule's product as a mean (S1).
+    """Return the mean over all tokens of -ln p(right token), in nats, and its exp: the chain rule as a mean (S1).
 
     Args:
         logits: a score for every token of the vocabulary, at every position.
-        targets: the id of the right token at every position; `PADDING_ID` where there is none.
+        targets: the id of the right token at every position; `PADDING_ID` if there is none.
     """
     log_p = torch.log_softmax(logits, dim=-1)
     right = log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
@@ -115,12 +115,12 @@ def loss_and_perplexity(
 def label_smoothing(
     logits: Float[Tensor, "tokens vocab_size"], targets: Int[Tensor, " tokens"], smoothing: float
 ) -> Float[Tensor, ""]:
-    """The mean cross-entropy with the target that S4 describes: 1 - ε at the right token, ε / (V - 1) at each other."""
+    """Return the mean cross-entropy with S4's target: 1 - ε at the right token, ε / (V - 1) at each other."""
     return smoothed_cross_entropy(logits, targets, smoothing, spread="others")
 
 
 def warmup_schedule(steps: Int[Tensor, " steps"], d_model: int, warmup: int) -> Float[Tensor, " steps"]:
-    """The paper's learning rate at each of these steps, which count from 1: `paper_schedule`, for many at once."""
+    """Return the paper's learning rate at these steps, which count from 1: `paper_schedule`, for many at once."""
     rate = paper_schedule(d_model, warmup)
     return torch.tensor([rate(step) for step in steps.tolist()], device=steps.device)
 
@@ -133,7 +133,7 @@ def adam_update(
     step: int,
     rate: float,
 ) -> tuple[Float[Tensor, "..."], Float[Tensor, "..."], Float[Tensor, "..."]]:
-    """One step of Adam, with the paper's `BETAS` and `EPSILON`: the new weight, mean and square.
+    """Take one step of Adam, with the paper's `BETAS` and `EPSILON`; return the new weight, mean and square.
 
         mean   = β₁ mean + (1 - β₁) gradient
         square = β₂ square + (1 - β₂) gradient²
@@ -142,11 +142,11 @@ def adam_update(
     Kingma and Ba (2015), "Adam: A Method for Stochastic Optimization", algorithm 1, where they are θ, m and v.
 
     Args:
-        weight: what is learned.
-        gradient: of the loss, of the same shape.
+        weight: the learned tensor.
+        gradient: the gradient of the loss, of the same shape.
         mean: the running mean of gradients; 0 before the first step.
         square: the running mean of their squares; 0 before the first step.
-        step: its number, from 1.
+        step: the number of the step, from 1.
         rate: the learning rate.
     """
     mean = BETAS[0] * mean + (1 - BETAS[0]) * gradient
@@ -163,13 +163,13 @@ def training_loop(
     rate: float,
     clip: float,
 ) -> tuple[Float[Tensor, "d_model vocab_size"], Float[Tensor, " vocab_size"], Float[Tensor, " steps"]]:
-    """Train an output layer, logits = x W + b, by gradient descent with clipping, a step for each batch.
+    """Train an output layer, logits = x W + b, by gradient descent with clipping, one step for each batch.
 
-    Pascanu et al. (2013), "On the difficulty of training recurrent neural networks", algorithm 1: where the norm of
-    all gradients together is above `clip`, all are shortened by the same factor.
+    Pascanu et al. (2013), "On the difficulty of training recurrent neural networks", algorithm 1: if the norm of all
+    gradients together is above `clip`, all are scaled down by the same factor.
 
     Returns:
-        The new W and b, and each step's loss, as it was before the step.
+        The new W and b, and the loss before each step.
     """
     losses = []
     for x, targets in batches:
@@ -190,16 +190,16 @@ def scheduled_sampling(
     drawn: Float[Tensor, "batch next_tokens"],
     share: float,
 ) -> Float[Tensor, "batch next_tokens vocab_size"]:
-    """Logits of the token after each, where each next token read is the model's own with probability `share`.
+    """Return the logits of the token after each, when the model reads its own token next with probability `share`.
 
     Bengio et al. (2015), "Scheduled Sampling for Sequence Prediction with Recurrent Neural Networks", section 2.4.
 
     Args:
-        step: from tokens [batch] and a state to logits [batch, vocab_size] and the next state.
-        state: before the first token.
-        target: from <s> to <e>.
-        drawn: uniform numbers from 0 to 1, for each position; below `share` the model reads its own token next.
-        share: 0 is teacher forcing, 1 none of it.
+        step: maps tokens [batch] and a state to logits [batch, vocab_size] and the next state.
+        state: the state before the first token.
+        target: the target, from <s> to <e>.
+        drawn: uniform numbers from 0 to 1 for each position; below `share` the model reads its own token next.
+        share: 0 is teacher forcing; with 1 the model reads only its own tokens.
     """
     token = target[:, 0]
     scores = []

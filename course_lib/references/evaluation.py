@@ -1,7 +1,7 @@
-"""Scores computed by hand: what the lesson on evaluation explains and has students write (S1, "evaluation").
+"""Scores computed by hand, which the lesson on evaluation explains and students write (S1, "evaluation").
 
-`course_lib.evaluation.metrics` computes published metrics with the libraries that papers report; these few are equal to
-theirs and short enough to read.
+`course_lib.evaluation.metrics` computes published metrics with the libraries that papers report; these functions give
+the same results and are short enough to read.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Words = Sequence[str]
 def sequence_accuracy(
     predicted: Int[Tensor, "batch tokens"], expected: Int[Tensor, "batch tokens"], mask: Bool[Tensor, "batch tokens"]
 ) -> float:
-    """The share of sequences in which every label that counts is right (S1: whole-sentence accuracy)."""
+    """Return the share of sequences in which every label that counts is right (S1: whole-sentence accuracy)."""
     whole = ((predicted == expected) | ~mask).all(dim=-1)
     return whole.float().mean().item()
 
@@ -30,7 +30,7 @@ def sequence_accuracy(
 def precision_recall_f1(
     predicted: Int[Tensor, "..."], expected: Int[Tensor, "..."], mask: Bool[Tensor, "..."], label: int
 ) -> tuple[float, float, float]:
-    """Precision, recall and F1 of one label where `mask` is True; 0 where one would be 0 / 0."""
+    """Return precision, recall and F1 of one label where `mask` is True; 0 in place of 0 / 0."""
     said, right = predicted[mask] == label, expected[mask] == label
     both = int((said & right).sum())
     precision, recall = _share(both, int(said.sum())), _share(both, int(right.sum()))
@@ -43,10 +43,10 @@ def ngrams(words: Words, n: int) -> Counter[tuple[str, ...]]:
 
 
 def clipped_ngrams(hypothesis: Words, references: Sequence[Words], n: int) -> tuple[int, int]:
-    """Count a hypothesis's n-grams that its references also have, and all its n-grams, as BLEU does.
+    """Count the n-grams that a hypothesis shares with its references, and all its n-grams, as BLEU does.
 
-    Each n-gram is found at most as often as the reference that has it most often. Without this clipping
-    *the the the* would match every *the* of *the cat*, and be perfect. Papineni et al. (2002), section 2.1.
+    Each n-gram counts at most as often as in the reference that has it most often. Without this clipping, *the the the*
+    would match the *the* of *the cat* each time, and be perfect. Papineni et al. (2002), section 2.1.
     """
     allowed: Counter[tuple[str, ...]] = Counter()
     for reference in references:
@@ -56,15 +56,15 @@ def clipped_ngrams(hypothesis: Words, references: Sequence[Words], n: int) -> tu
 
 
 def micro_and_macro(matched: Sequence[int], total: Sequence[int]) -> tuple[float, float]:
-    """A precision of many sentences, joined both ways (S1: corpus and sentence BLEU).
+    """Combine the precisions of many sentences in two ways (S1: corpus and sentence BLEU).
 
     Args:
-        matched: of each sentence, how many of its n-grams are right.
-        total: of each sentence, how many it has.
+        matched: the number of right n-grams in each sentence.
+        total: the number of all n-grams in each sentence.
 
     Returns:
-        "micro", the counts added up before they are divided, and "macro", the mean of the sentences' own
-        precisions. A sentence without n-grams has a precision of 0.
+        "micro", the sums of the counts divided, and "macro", the mean of the sentences' precisions. A sentence without
+        n-grams has a precision of 0.
     """
     micro = _share(sum(matched), sum(total))
     macro = sum(_share(*counts) for counts in zip(matched, total, strict=True)) / len(matched)
@@ -76,7 +76,7 @@ def _share(matched: int, total: int) -> float:
 
 
 def brevity_penalty(hypothesis_length: int, reference_length: int) -> float:
-    """BLEU's factor for being short: 1 from the reference's length on, exp(1 - r/c) below, 0 for nothing at all.
+    """Return BLEU's factor for short texts: 1 from the reference's length on, exp(1 - r/c) below, 0 for no words.
 
     Papineni et al. (2002), section 2.2.
     """
@@ -90,15 +90,15 @@ def corpus_bleu(
     lengths: Sequence[tuple[int, Sequence[int]]],
     penalty: Callable[[int, int], float] = brevity_penalty,
 ) -> float:
-    """BLEU of a corpus: the geometric mean of its n-gram precisions, times the brevity penalty; from 0 to 1.
+    """Return the BLEU of a corpus: the geometric mean of its n-gram precisions, times the brevity penalty; from 0 to 1.
 
     Papineni et al. (2002), sections 2.2.2 and 2.3, with equal weights. One precision of 0 makes it 0.
 
     Args:
-        counts: of each sentence, what `clipped_ngrams` returns for n = 1, 2 and so on; usually up to four.
-        lengths: of each sentence, how many words were said, and how many each of its references has. What was said is
-            compared with the reference whose length is nearest, and with the shorter of two that are equally near.
-        penalty: from the words said and the words of the references, over all sentences.
+        counts: the results of `clipped_ngrams` for each sentence, with n = 1, 2 and so on; usually up to four.
+        lengths: for each sentence, the length of the hypothesis and of each reference, in words. The reference of the
+            closest length counts; of two equally close, the shorter.
+        penalty: computes the penalty from the words of the hypotheses and of the references, over all sentences.
     """
     said = sum(length for length, _ in lengths)
     right = sum(min((abs(one - length), one) for one in references)[1] for length, references in lengths)
@@ -108,9 +108,9 @@ def corpus_bleu(
 
 
 def edit_table(hypothesis: Words, reference: Words) -> Int[Tensor, "rows columns"]:
-    """At [i, j], the fewest edits that turn the first i words of the hypothesis into the first j of the reference.
+    """Return at [i, j] the fewest edits that turn the hypothesis's first i words into the reference's first j.
 
-    Its rows are counted from no word of the hypothesis to all of them, its columns likewise for the reference.
+    Rows go from none of the hypothesis's words to all of them, columns likewise for the reference.
 
     An edit substitutes, deletes or inserts one word:
 
@@ -129,18 +129,18 @@ def edit_table(hypothesis: Words, reference: Words) -> Int[Tensor, "rows columns
 
 
 def edit_distance(hypothesis: Words, reference: Words) -> int:
-    """The fewest words to substitute, delete or insert that turn one sentence into the other."""
+    """Return the fewest words to substitute, delete or insert to turn one sentence into the other."""
     return int(edit_table(hypothesis, reference)[-1, -1])
 
 
 def word_error_rate(
     hypotheses: Sequence[Words], references: Sequence[Words], distance: Callable[[Words, Words], int] = edit_distance
 ) -> float:
-    """Edits over reference words, summed over the corpus first; it may exceed 1.
+    """Return edits over reference words, each summed over the corpus first; the rate may exceed 1.
 
     Args:
         hypotheses, references: pairs of sentences.
-        distance: counts the edits between the two of a pair.
+        distance: counts the edits between the sentences of a pair.
     """
     words = sum(len(reference) for reference in references)
     edits = sum(distance(*pair) for pair in zip(hypotheses, references, strict=True))
@@ -148,14 +148,14 @@ def word_error_rate(
 
 
 def pairwise_accuracy(metric: Sequence[float], people: Sequence[float], tolerance: float = 0.0) -> float:
-    """The share of all pairs of translations in which a metric and people prefer the same one, or neither prefers one.
+    """Return the share of translation pairs for which a metric and people agree which is better, or that neither is.
 
     Kocmi et al. (2021), "To Ship or Not to Ship", section 4; ties: Deutsch et al. (2023), "Ties Matter", section 4.
 
     Args:
-        metric: its score of each translation; higher is better.
-        people: their grade of each.
-        tolerance: the metric prefers neither where its two scores are at most this far apart.
+        metric: the metric's score of each translation; higher is better.
+        people: the people's grade of each translation.
+        tolerance: the metric prefers neither if its two scores are at most this far apart.
     """
     pairs = list(combinations(range(len(people)), 2))
     agreed = 0
@@ -168,7 +168,7 @@ def pairwise_accuracy(metric: Sequence[float], people: Sequence[float], toleranc
 
 
 def seen_before(test: Sequence[Words], training: Sequence[Words], n: int) -> list[float]:
-    """Of each test sentence, the share of its words that are in a run of n words that the training data has as well.
+    """Return for each test sentence the share of its words in runs of n words that also occur in the training data.
 
     Touvron et al. (2023), "Llama 2", appendix A.6, where n is 10 and a few words in a run may differ.
     """

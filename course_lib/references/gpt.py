@@ -1,7 +1,7 @@
 """A language model piece by piece, as lesson 07 builds it: `CausalLanguageModel` is `GPT` reduced to its formulas.
 
 S0 gives the pieces: targets that are the inputs shifted by one, softmax(W h), and the loss of a whole batch. S2 and S3
-give the model and its sizes. What is trained in earnest is `course_lib.models.GPT`.
+give the model and its sizes. For real training, use `course_lib.models.GPT`.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from course_lib.objectives.losses import shift_right
 def training_windows(
     stream: Int[Tensor, " tokens"], starts: Int[Tensor, " batch"], context_length: int
 ) -> tuple[Int[Tensor, "batch context_length"], Int[Tensor, "batch context_length"]]:
-    """Cut windows of a text: a language model's inputs, and its targets, each the token after (S0).
+    """Cut windows of a text: a language model's inputs, and its targets, each the next token (S0).
 
     Args:
         stream: a text.
         starts: where each window begins; each leaves room for context_length + 1 tokens.
-        context_length: how many tokens are read at once.
+        context_length: the number of tokens read at once.
     """
     return shift_right(stream[starts.unsqueeze(1) + torch.arange(context_length + 1, device=starts.device)])
 
@@ -33,7 +33,7 @@ def training_windows(
 def tied_logits(
     states: Float[Tensor, "... d_model"], embedding: Float[Tensor, "vocab_size d_model"]
 ) -> Float[Tensor, "... vocab_size"]:
-    """W h, where the rows of W are the token embeddings themselves (S0).
+    """Return W h, where the rows of W are the token embeddings themselves (S0).
 
     Press and Wolf (2017), "Using the Output Embedding to Improve Language Models".
     """
@@ -44,8 +44,8 @@ class CausalLanguageModel(nn.Module):
     """GPT in its simplest form: embeddings, positions, blocks under a causal mask, a norm, the tied output (S0, S2).
 
     Parameters:
-        embedding: [vocab_size, d_model]; its rows are the output layer's as well.
-        positions, blocks, norm: those of the parts.
+        embedding: [vocab_size, d_model]; its rows are also the output layer's.
+        positions, blocks, norm: the parameters of these parts.
     """
 
     def __init__(
@@ -56,14 +56,14 @@ class CausalLanguageModel(nn.Module):
         norm: nn.Module,
         causal: bool = True,
     ) -> None:
-        """A model of these parts.
+        """Assemble a model from its parts.
 
         Args:
             embedding: a vector for each token.
-            positions: adds those of the positions.
+            positions: adds a vector for each position.
             blocks: each called as block(x, mask).
-            norm: the final one.
-            causal: whether to use the mask; without it the model reads what it is to predict.
+            norm: the final norm.
+            causal: whether to use the mask; without it the model reads what it should predict.
         """
         super().__init__()
         self.embedding = embedding
@@ -73,7 +73,7 @@ class CausalLanguageModel(nn.Module):
         self.causal = causal
 
     def forward(self, ids: Int[Tensor, "batch tokens"]) -> Float[Tensor, "batch tokens vocab_size"]:
-        """Logits of the token after each token."""
+        """Return the logits of the token after each token."""
         mask = causal_mask(ids.shape[1], ids.device).unsqueeze(0) if self.causal else None
         x = self.positions(self.embedding(ids))
         for block in self.blocks:
@@ -92,18 +92,18 @@ NAMES_IN_GPT2 = {
     "mlp.c_proj.": "feed_forward.W_2.",
     "ln_f.": "norm.",
 }
-"""The parts of GPT-2's names, and what `CausalLanguageModel` calls them."""
+"""The parts of GPT-2's names, and the same parts in `CausalLanguageModel`."""
 
 
 def from_gpt2(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The weights of a published GPT-2, as the state dict of a `CausalLanguageModel`.
+    """Convert the weights of a published GPT-2 to the state dict of a `CausalLanguageModel`.
 
-    GPT-2 keeps the projections of queries, keys and values side by side in one, c_attn. Its matrices of linear layers
-    are [in, out]; torch's are [out, in]. Causal masks and a head, which is the embedding once more, are stored with
-    some copies and have no place in the model (Radford et al., 2019).
+    GPT-2 stores the projections of queries, keys and values side by side in one matrix, c_attn. Its matrices of linear
+    layers are [in, out]; torch's are [out, in]. Some files also contain causal masks, and a head that repeats the
+    embedding; the model needs neither (Radford et al., 2019).
 
     Args:
-        tensors: by GPT-2's names, with or without "transformer." before them.
+        tensors: the weights by GPT-2's names, with or without the prefix "transformer.".
     """
     found: dict[str, Tensor] = {}
     for name, tensor in tensors.items():
@@ -120,9 +120,9 @@ def from_gpt2(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def loss_without_mask(honest: Float[Tensor, "... tokens"]) -> Float[Tensor, "... tokens"]:
-    """The loss at each position after a long training without a mask, from that of an honest model.
+    """Return the loss at each position after a long training without a mask, given that of an honest model.
 
-    Every target but the last is in the input, to be copied (S0: "a small problem").
+    Every target but the last can be copied from the input (S0: "a small problem").
     """
     copied = torch.zeros_like(honest)
     copied[..., -1] = honest[..., -1]
@@ -132,15 +132,15 @@ def loss_without_mask(honest: Float[Tensor, "... tokens"]) -> Float[Tensor, "...
 def influence(
     model: Callable[[Tensor], Tensor], ids: Int[Tensor, " tokens"], vocab_size: int
 ) -> Float[Tensor, "tokens tokens"]:
-    """How far each prediction (row) moves when each token (column) is changed; above the diagonal it should not.
+    """Measure how much each prediction (row) changes with each token (column); above the diagonal it should not.
 
     Args:
-        model: from ids [batch, tokens] to logits [batch, tokens, vocab_size].
+        model: maps ids [batch, tokens] to logits [batch, tokens, vocab_size].
         ids: a text.
-        vocab_size: each token is replaced by the next id, the last by 0.
+        vocab_size: each token is replaced by the next id, the last id by 0.
 
     Returns:
-        The largest absolute changes of a logit.
+        The largest absolute change of any logit.
     """
     before = model(ids.unsqueeze(0))[0]
     moved = torch.zeros(len(ids), len(ids))
@@ -154,13 +154,13 @@ def influence(
 def generate(
     model: Callable[[Tensor], Tensor], prompt: Int[Tensor, " tokens"], max_new_tokens: int, context_length: int
 ) -> Int[Tensor, " longer"]:
-    """The prompt and `max_new_tokens` more, each the most probable after all that comes before it (S3).
+    """Return the prompt and `max_new_tokens` more, each the most probable after all that comes before it (S3).
 
     Args:
-        model: from ids [batch, tokens] to logits [batch, tokens, vocab_size].
+        model: maps ids [batch, tokens] to logits [batch, tokens, vocab_size].
         prompt: at least one token.
-        max_new_tokens: how many to write.
-        context_length: the most tokens that the model can read: of a longer text it gets the last.
+        max_new_tokens: the number of tokens to write.
+        context_length: the most tokens that the model can read; of a longer text it gets the last ones.
     """
     ids = prompt
     for _ in range(max_new_tokens):
@@ -176,7 +176,7 @@ def fine_tuning_loss(
     targets: Int[Tensor, "batch tokens"],
     weight: float,
 ) -> Float[Tensor, ""]:
-    """GPT-1's: the loss of the new task plus `weight` times that of language modeling, the auxiliary loss (S2).
+    """Return GPT-1's loss: that of the new task plus `weight` times the auxiliary loss of language modeling (S2).
 
     Radford et al. (2018), "Improving Language Understanding by Generative Pre-Training", section 3.2, equation 5.
     """

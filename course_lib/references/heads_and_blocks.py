@@ -1,6 +1,6 @@
-"""The modules that lesson 04 has students write, which together are an encoder block; dropout, and the block's size.
+"""The modules of lesson 04, which together form an encoder block; dropout; and the block's size.
 
-A block is given its parts, so that each can be somebody's own. The attributes have the names of `blocks`.
+A block receives its parts, so that each can be anybody's. The attributes have the same names as in `blocks`.
 
 Vaswani et al. (2017), sections 3.1, 3.3 and 5.4; slides S2 and S3.
 """
@@ -19,11 +19,11 @@ from course_lib.multihead import join_heads, split_heads
 
 
 class MultiHeadAttention(nn.Module):
-    """`multihead.MultiHeadAttention` with a linear layer for each projection, and nothing but its output.
+    """`multihead.MultiHeadAttention` with a linear layer for each projection, returning only its output.
 
     Parameters:
         W_q, W_k, W_v, W_o: linear layers from d_model to d_model. Head i owns the i-th d_head rows of the weights of
-            the first three, and the i-th d_head columns of that of the last.
+            the first three, and the i-th d_head columns of the weight of the last.
     """
 
     def __init__(self, d_model: int, heads: int, bias: bool = True) -> None:
@@ -48,7 +48,7 @@ class MultiHeadAttention(nn.Module):
 
 
 class LayerNorm(nn.Module):
-    """Each token's vector standardized, then stretched and moved by what is learned: `nn.LayerNorm`, by its formula.
+    """Standardizes each token's vector, then applies a learned scale and shift: `nn.LayerNorm`, by its formula.
 
         weight (x - mean) / √(variance + ε) + bias
 
@@ -63,7 +63,7 @@ class LayerNorm(nn.Module):
         self.bias = nn.Parameter(torch.zeros(d_model))
 
     def forward(self, x: Float[Tensor, "... d_model"]) -> Float[Tensor, "... d_model"]:
-        """Each token's vector by itself."""
+        """Transform each token's vector by itself."""
         centred = x - x.mean(dim=-1, keepdim=True)
         variance = centred.square().mean(dim=-1, keepdim=True)
         return self.weight * centred / (variance + self.epsilon).sqrt() + self.bias
@@ -72,11 +72,10 @@ class LayerNorm(nn.Module):
 def dropout(
     x: Float[Tensor, "*shape"], kept: Bool[Tensor, "*shape"], p: float, training: bool
 ) -> Float[Tensor, "*shape"]:
-    """Set numbers whose `kept` is False to 0, and divide the others by 1 - p: `nn.Dropout`, with all random choices
-    passed in.
+    """Set numbers whose `kept` is False to 0 and divide the others by 1 - p: `nn.Dropout`, given all random choices.
 
-    So each number keeps its mean, and in evaluation nothing needs to change. Srivastava et al. (2014), "Dropout: A
-    Simple Way to Prevent Neural Networks from Overfitting", section 10; slide S3.
+    This keeps each number's mean, so evaluation needs no change. Srivastava et al. (2014), "Dropout: A Simple Way to
+    Prevent Neural Networks from Overfitting", section 10; slide S3.
 
     Args:
         x: any numbers.
@@ -88,7 +87,7 @@ def dropout(
 
 
 class AddAndNorm(nn.Module):
-    """One sublayer with its residual connection: post-norm, as on slide S2, or pre-norm.
+    """A sublayer with its residual connection: post-norm, as on slide S2, or pre-norm.
 
     Its parameters are those of the norm.
     """
@@ -102,7 +101,7 @@ class AddAndNorm(nn.Module):
     def forward(
         self, x: Float[Tensor, "... d_model"], sublayer: Callable[[Tensor], Tensor]
     ) -> Float[Tensor, "... d_model"]:
-        """Call the sublayer, and join what comes out of it to what went in."""
+        """Call the sublayer, and add its output to its input."""
         if self.norm_first:
             added: Tensor = self.dropout(sublayer(self.norm(x)))
             return x + added
@@ -111,13 +110,13 @@ class AddAndNorm(nn.Module):
 
 
 def gelu(x: Float[Tensor, "*shape"], approximate: bool = False) -> Float[Tensor, "*shape"]:
-    """Each number times the probability that a standard normal variable is below it: `F.gelu`, by its formula.
+    """Multiply each number by the probability that a standard normal variable is below it: `F.gelu`, by its formula.
 
     Hendrycks and Gimpel (2016), "Gaussian Error Linear Units (GELUs)", section 2; slide S3.
 
     Args:
         x: any numbers.
-        approximate: by tanh, as GPT-2 computes it; from the exact form it is less than 0.001 away.
+        approximate: use tanh, as GPT-2 does; the result differs from the exact one by less than 0.001.
     """
     if approximate:
         return 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
@@ -125,7 +124,7 @@ def gelu(x: Float[Tensor, "*shape"], approximate: bool = False) -> Float[Tensor,
 
 
 class FeedForward(nn.Module):
-    """The same small network at every token: activation(x W_1 + b_1) W_2 + b_2."""
+    """The same small network for every token: activation(x W_1 + b_1) W_2 + b_2."""
 
     def __init__(self, d_model: int, d_ff: int, activation: Callable[[Tensor], Tensor] = F.relu) -> None:
         super().__init__()
@@ -134,14 +133,14 @@ class FeedForward(nn.Module):
         self.W_2 = nn.Linear(d_ff, d_model)
 
     def forward(self, x: Float[Tensor, "... d_model"]) -> Float[Tensor, "... d_model"]:
-        """Each token's vector by itself."""
+        """Transform each token's vector by itself."""
         hidden = self.activation(self.W_1(x))
         out: Tensor = self.W_2(hidden)
         return out
 
 
 class EncoderBlock(nn.Module):
-    """`blocks.EncoderBlock`, put together from its four parts."""
+    """`blocks.EncoderBlock`, assembled from its four parts."""
 
     def __init__(
         self, self_attention: nn.Module, add_and_norm_1: nn.Module, feed_forward: nn.Module, add_and_norm_2: nn.Module
@@ -155,17 +154,16 @@ class EncoderBlock(nn.Module):
     def forward(
         self, x: Float[Tensor, "batch tokens d_model"], mask: Bool[Tensor, "#batch #tokens tokens"] | None = None
     ) -> Float[Tensor, "batch tokens d_model"]:
-        """Self-attention between the tokens where `mask` is True, then the feed-forward network at every token."""
+        """Run self-attention between the tokens where `mask` is True, then the feed-forward network at every token."""
         attended = self.add_and_norm_1(x, lambda y: self.self_attention(y, y, mask))
         out: Tensor = self.add_and_norm_2(attended, self.feed_forward)
         return out
 
 
 def block_parameters(d_model: int, heads: int, d_ff: int) -> dict[str, int]:
-    """Count the parameters of an encoder block, by what they are for; biases included.
+    """Count the parameters of an encoder block by purpose, biases included.
 
-    Attention itself has none (S2), and the number of heads changes nothing: they divide the projections among
-    themselves.
+    Attention itself has none (S2), and the number of heads makes no difference, since heads divide the projections.
     """
     return {
         "attention": 0,
@@ -176,7 +174,7 @@ def block_parameters(d_model: int, heads: int, d_ff: int) -> dict[str, int]:
 
 
 def one_by_one(weights: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The weights of one of the library's models, whose projections share layers, with a layer for each, as here."""
+    """Split the library's shared projection layers, so that each projection has its own weights, as here."""
     found: dict[str, Tensor] = {}
     for name, tensor in weights.items():
         before, joined, kind = name.partition(".W_qkv." if ".W_qkv." in name else ".W_kv.")

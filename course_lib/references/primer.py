@@ -1,4 +1,4 @@
-"""What the primer asks for: shapes, broadcasting, gradients, a module, a split, a training loop.
+"""The primer's exercises: shapes, broadcasting, gradients, a module, a split, a training loop.
 
 Nothing here is special to language. Each function is a few lines of torch, in the form in which later lessons use them.
 """
@@ -19,14 +19,14 @@ def last_words(x: Float[Tensor, "sentences words d_model"]) -> Float[Tensor, "se
 
 
 def distance_danced(positions: Float[Tensor, "cats beats 2"]) -> Float[Tensor, " cats"]:
-    """Return how far each cat has moved in all, from beat to beat: Σ_t |p_{t+1} - p_t|."""
+    """Return how far each cat moved in total, from beat to beat: Σ_t |p_{t+1} - p_t|."""
     steps = positions[:, 1:] - positions[:, :-1]
     lengths = steps.square().sum(dim=-1).sqrt()
     return lengths.sum(dim=-1)
 
 
 def bags_of_words(ids: Int[Tensor, "sentences words"], vocab_size: int) -> Int[Tensor, "sentences vocab_size"]:
-    """Count how often each sentence has each word of the vocabulary."""
+    """Count how often each word of the vocabulary occurs in each sentence."""
     same = ids.unsqueeze(-1) == torch.arange(vocab_size)
     return same.sum(dim=1)
 
@@ -47,7 +47,7 @@ def loss_gradient(
 def walk_downhill(
     gradient: Callable[[Tensor], Tensor], start: Float[Tensor, " features"], rate: float, steps: int
 ) -> Float[Tensor, "positions features"]:
-    """Return the path of gradient descent, with its start: w ← w - rate · gradient(w), `steps` times."""
+    """Return the path of gradient descent, including its start: w ← w - rate · gradient(w), `steps` times."""
     path = [start]
     for _ in range(steps):
         slope = gradient(path[-1])

@@ -1,6 +1,6 @@
-"""A current model's changes to the one of 2017, as lesson 12 builds them: a function for each.
+"""What has changed from the model of 2017 to current ones, as lesson 12 builds it: a function for each change.
 
-RMSNorm is `course_lib.modern.rms_norm`. What is trained in earnest is `course_lib.models.GPT` with `GPTConfig.llama`.
+RMSNorm is `course_lib.modern.rms_norm`. For real training, use `course_lib.models.GPT` with `GPTConfig.llama`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Layer = Callable[[Float[Tensor, "... tokens d_model"]], Float[Tensor, "... token
 def pre_norm(
     x: Float[Tensor, "... tokens d_model"], sublayers: Sequence[Layer], norms: Sequence[Layer], final_norm: Layer
 ) -> Float[Tensor, "... tokens d_model"]:
-    """x + sublayer(norm(x)), one sublayer after the other, and a last norm.
+    """Apply x + sublayer(norm(x)) for one sublayer after another, then a last norm.
 
     Xiong et al. (2020), "On Layer Normalization in the Transformer Architecture", table 1.
     """
@@ -34,7 +34,7 @@ def pre_norm(
 def turned_by_place(
     x: Float[Tensor, "... tokens d_head"], positions: Int[Tensor, " tokens"], base: float
 ) -> Float[Tensor, "... tokens d_head"]:
-    """Each pair of neighboring numbers turned by position · base^(-2i / d_head).
+    """Turn each pair of neighboring numbers by position · base^(-2i / d_head).
 
     Su et al. (2021), "RoFormer", section 3.2.2; as code, equation 34.
     """
@@ -51,7 +51,7 @@ def swiglu(
     V: Float[Tensor, "d_model d_ff"],
     W_2: Float[Tensor, "d_ff d_model"],
 ) -> Float[Tensor, "... d_model"]:
-    """(SiLU(x W_1) ⊙ x V) W_2, with SiLU(z) = z sigmoid(z).
+    """Return (SiLU(x W_1) ⊙ x V) W_2, with SiLU(z) = z sigmoid(z).
 
     Shazeer (2020), "GLU Variants Improve Transformer", equation 6.
     """
@@ -65,7 +65,7 @@ def grouped_query_attention(
     v: Float[Tensor, "batch groups keys d_head"],
     mask: Bool[Tensor, "queries keys"] | None,
 ) -> Float[Tensor, "batch heads queries d_head"]:
-    """Attention in which heads / groups neighboring heads of queries share a head of keys and values.
+    """Compute attention in which heads / groups neighboring query heads share a head of keys and values.
 
     Ainslie et al. (2023), "GQA", section 2.2.
     """
@@ -80,11 +80,11 @@ def read_block(
     scores: Float[Tensor, "... queries keys"],
     values: Float[Tensor, "... keys d_head"],
 ) -> tuple[Float[Tensor, "... queries"], Float[Tensor, "... queries"], Float[Tensor, "... queries d_head"]]:
-    """A softmax read block by block: the largest score s so far, Σ exp(score - s), and Σ exp(score - s) value.
+    """Update a block-by-block softmax: the largest score s so far, Σ exp(score - s), and Σ exp(score - s) value.
 
-    `out / total` is attention over all blocks read. Before the first, `largest` is -∞ and the sums are 0; a query that
-    has met nothing but scores of -∞ keeps them. Milakov and Gimelshein (2018), "Online normalizer calculation for
-    softmax", algorithm 3; Dao et al. (2022), "FlashAttention", algorithm 1.
+    `out / total` is attention over all blocks read. Before the first, `largest` is -∞ and the sums are 0; they stay so
+    for a query with only scores of -∞. Milakov and Gimelshein (2018), "Online normalizer calculation for softmax",
+    algorithm 3; Dao et al. (2022), "FlashAttention", algorithm 1.
     """
     new_largest = torch.maximum(largest, scores.amax(dim=-1))
     finite = new_largest.masked_fill(new_largest == -math.inf, 0.0)
@@ -96,7 +96,7 @@ def read_block(
 def decayed_step(
     weights: Sequence[Float[Tensor, "..."]], updates: Sequence[Float[Tensor, "..."]], rate: float, decay: float
 ) -> list[Float[Tensor, "..."]]:
-    """weight - rate · (update + decay · weight) for matrices; biases and gains, which are vectors, do not decay.
+    """Return weight - rate · (update + decay · weight) for matrices; biases and gains, which are vectors, do not decay.
 
     Loshchilov and Hutter (2019), "Decoupled Weight Decay Regularization", algorithm 2.
     """
@@ -109,16 +109,16 @@ def decayed_step(
 def orthogonalised(
     gradient: Float[Tensor, "rows columns"], coefficients: tuple[float, float, float], steps: int
 ) -> Float[Tensor, "rows columns"]:
-    """A matrix with the same singular vectors as the gradient, and all singular values near 1: Newton and Schulz's.
+    """Return a matrix with the gradient's singular vectors and all singular values near 1, by Newton-Schulz steps.
 
-    X is the gradient over its Frobenius norm; each step makes a X + b (X Xᵀ) X + c (X Xᵀ)² X of it, which applies
-    a s + b s³ + c s⁵ to every singular value s. Jordan et al. (2024), "Muon: An optimizer for hidden layers in neural
+    X is the gradient over its Frobenius norm; each step replaces it by a X + b (X Xᵀ) X + c (X Xᵀ)² X, which applies a
+    s + b s³ + c s⁵ to every singular value s. Jordan et al. (2024), "Muon: An optimizer for hidden layers in neural
     networks", with a = 3.4445, b = -4.775, c = 2.0315 and 5 steps.
 
     Args:
         gradient: not all 0.
         coefficients: a, b and c.
-        steps: how often.
+        steps: the number of steps.
     """
     a, b, c = coefficients
     x: Tensor = gradient / gradient.norm()
@@ -141,13 +141,13 @@ def llama_parameters(
 
 
 class LoRA(nn.Module):
-    """A linear layer that is frozen, and what is learned beside it: W x + (alpha / rank) B A x.
+    """A frozen linear layer with learned matrices beside it: W x + (alpha / rank) B A x.
 
     Hu et al. (2022), "LoRA: Low-Rank Adaptation of Large Language Models", section 4.1, equation 3.
 
     Parameters:
         A: [rank, d_in], random at first.
-        B: [d_out, rank], 0 at first, so that nothing is changed yet.
+        B: [d_out, rank], 0 at first, so that outputs do not change yet.
     """
 
     def __init__(self, weight: Float[Tensor, "d_out d_in"], rank: int, alpha: float) -> None:
@@ -160,6 +160,6 @@ class LoRA(nn.Module):
         self.scale = alpha / rank
 
     def forward(self, x: Float[Tensor, "... d_in"]) -> Float[Tensor, "... d_out"]:
-        """The layer's own answer, and what was learned."""
+        """Return the layer's own output plus what was learned."""
         change = x @ self.A.T @ self.B.T
         return x @ self.weight.T + self.scale * change

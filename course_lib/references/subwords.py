@@ -1,4 +1,4 @@
-"""What lesson 08 asks for beside `course_lib.text.subwords`: GPT-2's tokens of bytes, and a long text's bits.
+"""What lesson 08 asks for besides `course_lib.text.subwords`: GPT-2's byte tokens, and bits per byte of a long text.
 
 The library's own byte-level tokenizer is `course_lib.text.byte_pairs`. Here its tokens are strings, in which one
 printable character stands for each byte, as in GPT-2's files.
@@ -20,11 +20,11 @@ def encode_bytes(
     letters: Sequence[str],
     join: Callable[[Pieces, Merge], Pieces],
 ) -> list[str]:
-    """The tokens of all words, from their bytes in UTF-8: Radford et al. (2019), section 2.2.
+    """Return the tokens of all words, from their bytes in UTF-8: Radford et al. (2019), section 2.2.
 
     Args:
-        words: as GPT-2's pattern cuts a text; no token crosses from one to the next.
-        merges: in the order in which they were learned: of the pairs in a word, the first of them is merged first.
+        words: a text, cut by GPT-2's pattern; no token crosses from one word to the next.
+        merges: the pairs, in the order of learning; of the pairs in a word, the one learned first is merged first.
         letters: one character for each byte.
         join: merges every occurrence of a pair, from left to right.
     """
@@ -39,10 +39,10 @@ def encode_bytes(
 
 
 def decode_bytes(tokens: Sequence[str], letters: Sequence[str]) -> list[str]:
-    """The text that each token completes, and what is left at the end; bytes that are not UTF-8 become �.
+    """Return the text that each token completes, and what is left at the end; bytes that are not UTF-8 become �.
 
     Args:
-        tokens: of bytes.
+        tokens: tokens of bytes.
         letters: one character for each byte.
     """
     byte_of = {letter: byte for byte, letter in enumerate(letters)}
@@ -54,16 +54,16 @@ def decode_bytes(tokens: Sequence[str], letters: Sequence[str]) -> list[str]:
 def bits_per_byte(
     losses: Callable[[list[int]], Sequence[float]], ids: list[int], text: str, context: int, stride: int
 ) -> float:
-    """A model's bits per byte of a text longer than its context: Gao et al. (2020), The Pile, section 3.1.
+    """Return a model's bits per byte on a text longer than its context: Gao et al. (2020), The Pile, section 3.1.
 
-    The windows overlap, so that all tokens but the first few have at least context - stride tokens before them.
+    Windows overlap, so that all tokens but the first few have at least context - stride tokens before them.
 
     Args:
-        losses: of each token of a window after the first, in nats.
+        losses: returns the loss of each token of a window after the first, in nats.
         ids: the text's tokens.
-        text: its bytes are those of UTF-8; at least one.
+        text: the text itself, of at least one byte in UTF-8.
         context: the most tokens of a window.
-        stride: how much further each window begins; less than `context`.
+        stride: the distance between the starts of windows; less than `context`.
     """
     nats, scored = 0.0, 1
     for begin in range(0, len(ids), stride):
