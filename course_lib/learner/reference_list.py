@@ -1,4 +1,4 @@
-"""The library's solution of each exercise, by module and name: written by `katze release`."""
+"""Where the library does what each exercise asks for: written by `katze release`."""
 
 REFERENCES = {
     "primer.last_words": "references.primer.last_words",

@@ -14,8 +14,8 @@
 # %% [markdown]
 # # Lesson 11 · Die Katze at full size
 #
-# For eleven lessons, you have built parts and tried them on a hundred words. Now you put them together into one translator for
-# real sentences, from the data to the ten translations that you would rather not show anyone.
+# For eleven lessons, you have built parts and tried them on a hundred words. Now you put them together into one translator
+# for real sentences, from the data to the ten translations that you would rather not show anyone.
 #
 # The sentences are captions of photographs. **Multi30k** (Elliott et al., 2016) has 29,000 of them for training,
 # written in English by people who saw a photograph, and translated into German by professionals: enough for a
