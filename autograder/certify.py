@@ -150,7 +150,7 @@ def _certificate(exercise: Exercise, stub: str | None, seeds: Sequence[int]) -> 
         name = f"correct answer {number}" if number else "the reference"
         wrong = [verdict for verdict in _verdicts(keys, answer) if not verdict.passed]
         passed += not wrong
-        failures += [f"{name} is not accepted: {_told(verdict)}" for verdict in wrong[:1]]
+        failures += [f"{name} is not accepted: {_first_failure(verdict)}" for verdict in wrong[:1]]
 
     for mistake in exercise.misconceptions:
         (verdict,) = _verdicts([visible], mistake.answer)  # hidden cases do not affect the name
@@ -308,10 +308,10 @@ def _pair_failures(exercise: Exercise, key: AnswerKey) -> Iterator[str]:
     """Yield where a pair of mistakes is named as a third. One may hide the other; then either name is right."""
     for pair in exercise.pairs:
         answer = partial(observe, pair.answer)
-        seen = observe_cases(key.visible, answer)
-        told = diagnose(key, seen, partial(observe_cases, answer=answer), one_mistake=True).misconception
-        if told is not None and told.id not in pair.id.split("+"):
-            yield f"the mistakes {pair.id} at once are named {told.id}: add a case that tells them apart"
+        observations = observe_cases(key.visible, answer)
+        named = diagnose(key, observations, partial(observe_cases, answer=answer), one_mistake=True).misconception
+        if named is not None and named.id not in pair.id.split("+"):
+            yield f"the mistakes {pair.id} at once are named {named.id}: add a case that tells them apart"
 
 
 def _stub_failures(key: AnswerKey, stub: str | None) -> Iterator[str]:
@@ -336,6 +336,6 @@ def _verdicts(keys: Iterable[AnswerKey], answer: Callable[..., Value]) -> list[V
     return [judge(key, lambda case: observe(answer, case)) for key in keys]
 
 
-def _told(verdict: Verdict) -> str:
+def _first_failure(verdict: Verdict) -> str:
     case = next(result for result in verdict.cases if not result.passed)
     return f"{case.case.name}: {case.message}"

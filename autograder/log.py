@@ -142,9 +142,9 @@ def _exercise(
 def _event(
     event: Mapping[str, Any], changes: Sequence[Change], runs: Mapping[int, Mapping[str, Any]]
 ) -> dict[str, Any]:
-    told = ("at", "kind", "why", "run", "digest", "handed_in", "points", "max_points")
+    names = ("at", "kind", "why", "run", "digest", "handed_in", "points", "max_points")
     return {
-        **{name: event[name] for name in told},
+        **{name: event[name] for name in names},
         "host": runs[event["run"]]["host"],
         "changes": [asdict(change) for change in changes],
     }

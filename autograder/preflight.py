@@ -421,7 +421,7 @@ def print_preflight(found: Preflight, console: Console) -> None:
     for no_wrap in (True, True, False):
         table.add_column(no_wrap=no_wrap, overflow="fold")
     for answer in found.answers:
-        table.add_row("ok" if answer.is_ready else "--", answer.exercise, _told(answer))
+        table.add_row("ok" if answer.is_ready else "--", answer.exercise, _in_words(answer))
     console.print(Padding(table, (0, 0, 0, 2), expand=False))
     for title, sentences in (
         ("Grading will repair this:", found.repairs),
@@ -434,7 +434,7 @@ def print_preflight(found: Preflight, console: Console) -> None:
     console.print(f"\n{_conclusion(found)}")
 
 
-def _told(answer: Answer) -> str:
+def _in_words(answer: Answer) -> str:
     if answer.verdict is not None:
         shown = answer.verdict.shown
         said = lead(answer.verdict) or (case_message(answer.verdict, shown) if shown is not None else "")

@@ -183,25 +183,25 @@ def _of_lesson(course: Course, lesson: str, records: Mapping[str, Record], froze
     with_page = [record for record in current.values() if "feedback" in record.files]
     outdated = {*outdated_pages(course, lesson, with_page)} if current else set()
 
-    def those(holds: Callable[[Record], object]) -> tuple[str, ...]:
+    def students_with(holds: Callable[[Record], object]) -> tuple[str, ...]:
         return tuple(student for student, record in current.items() if holds(record))
 
     def is_marked_late(record: Record) -> bool:
         delivery = deliveries.get(record.student)
-        is_told = delivery is not None and delivery.is_late_without_time
-        return record.lateness.is_unknown and is_told and record.student not in terms.extensions
+        is_called_late = delivery is not None and delivery.is_late_without_time
+        return record.lateness.is_unknown and is_called_late and record.student not in terms.extensions
 
     return replace(
         bare,
         collected=len(handed_in),
         graded=sum(record.total is not None for record in current.values()),
         to_grade=tuple(to_grade),
-        no_score=those(lambda record: record.total is None),
-        ungraded=those(lambda record: record.ungraded),
-        by_hand=those(lambda record: record.waiting),
-        changed_since_read=those(lambda record: record.changed),
-        stale=those(lambda record: record.student in outdated or not record.lateness.is_written),
-        marked_late=those(is_marked_late),
+        no_score=students_with(lambda record: record.total is None),
+        ungraded=students_with(lambda record: record.ungraded),
+        by_hand=students_with(lambda record: record.waiting),
+        changed_since_read=students_with(lambda record: record.changed),
+        stale=students_with(lambda record: record.student in outdated or not record.lateness.is_written),
+        marked_late=students_with(is_marked_late),
         withdrawn=tuple(sorted(withdrawn_from(course, lesson, records))),
         frozen=frozen,
         returned=len(returned),

@@ -22,9 +22,9 @@ def tell_rating(cell: NotebookNode, exercises: Mapping[str, Exercise]) -> None:
         exercises: the lesson's exercises, by id.
     """
 
-    def told(task: re.Match[str]) -> str:
+    def with_rating(task: re.Match[str]) -> str:
         rating = exercises[task[1]].rating if task[1] in exercises else ""
         return f"{task[0]} · {rating}" if rating else task[0]
 
     if cell.cell_type == "markdown":
-        cell.source = _TASK.sub(told, cell.source)
+        cell.source = _TASK.sub(with_rating, cell.source)

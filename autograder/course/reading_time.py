@@ -34,7 +34,7 @@ _WITH_PRIMER = (
     "training loops that all others take for granted."
 )
 _WITHOUT = "You need to know Python, and the basics of PyTorch: tensors, gradients and a training loop."
-_TOLD = re.compile(rf"\n\n{re.escape(_HOW_LONG)}.*|^{re.escape(_STOP)}.*\n\n", re.M)
+_ADDED = re.compile(rf"\n\n{re.escape(_HOW_LONG)}.*|^{re.escape(_STOP)}.*\n\n", re.M)
 
 
 def tell_times(seconds: int, cells: Sequence[NotebookNode]) -> None:
@@ -52,23 +52,23 @@ def tell_times(seconds: int, cells: Sequence[NotebookNode]) -> None:
     machine = f", {max(round(seconds / 60), 1)} for the machine" if seconds else ""
     total = reading + writing + seconds / 60
     parts = f"{_about(reading)} minutes to read, {writing:.0f} for the exercises{machine}"
-    told = f"{_HOW_LONG} About {_long(total)}: {parts}."
+    sentence = f"{_HOW_LONG} About {_long(total)}: {parts}."
     middle = _middle(cells, taken)
     if total > ONE_EVENING and middle is not None:
         cell, heading, after = middle
         section = heading.lstrip("# ").partition(" ")[0].rstrip(".")
-        told += f" For two evenings, stop before section {section}."
+        sentence += f" For two evenings, stop before section {section}."
         stop = (
             f"{_STOP}, after about {_long(after)}. What has passed is kept; tomorrow run the cells above this one "
             "again, and go on here."
         )
         cell.source = cell.source.replace(heading, f"{stop}\n\n{heading}", 1)
-    head.source = _TABLE.sub(lambda table: f"{table[0]}\n\n{told}", head.source)
+    head.source = _TABLE.sub(lambda table: f"{table[0]}\n\n{sentence}", head.source)
 
 
 def without_times(source: str) -> str:
     """Return a cell's text without the additions by `tell_times`."""
-    return _TOLD.sub("", source)
+    return _ADDED.sub("", source)
 
 
 def what_it_takes(lessons: Iterable[Path]) -> str:
@@ -78,10 +78,10 @@ def what_it_takes(lessons: Iterable[Path]) -> str:
         lessons: the students' notebooks.
     """
     known = [path for path in lessons if path.is_file()]
-    told = [found for path in known if (found := told_times(path.read_text(encoding="utf-8")))]
-    minutes = sum(found[1] for found in told)
+    times = [found for path in known if (found := told_times(path.read_text(encoding="utf-8")))]
+    minutes = sum(found[1] for found in times)
     about = 5 * round(minutes / 300) if minutes > 1200 else round(minutes / 60)
-    hours = f" All {len(told)} lessons together take about {about} hours." if len(told) > 1 else ""
+    hours = f" All {len(times)} lessons together take about {about} hours." if len(times) > 1 else ""
     return (_WITH_PRIMER if any("primer" in path.stem for path in known) else _WITHOUT) + hours
 
 
@@ -132,5 +132,5 @@ def _about(minutes: float) -> int:
 
 def _long(minutes: float) -> str:
     hours, rest = divmod(_about(minutes), 60)
-    said = [f"{hours} hour{'s' if hours > 1 else ''}"] if hours else []
-    return " ".join([*said, *([f"{rest} minutes"] if rest else [])])
+    parts = [f"{hours} hour{'s' if hours > 1 else ''}"] if hours else []
+    return " ".join([*parts, *([f"{rest} minutes"] if rest else [])])

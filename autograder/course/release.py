@@ -332,14 +332,14 @@ def _name(cells: Sequence[NotebookNode]) -> None:
 
     Equal sources are numbered, so that inserting or moving other cells changes no id.
     """
-    seen: Counter[tuple[str, str]] = Counter()
+    copies: Counter[tuple[str, str]] = Counter()
     for cell in cells:
         if "nbgrader" in cell.metadata:
             cell["id"] = cell.metadata.nbgrader.grade_id
         else:
             content = (cell.cell_type, cell.source)
-            seen[content] += 1
-            cell["id"] = hashlib.sha256("\n".join((*content, str(seen[content]))).encode()).hexdigest()[:12]
+            copies[content] += 1
+            cell["id"] = hashlib.sha256("\n".join((*content, str(copies[content]))).encode()).hexdigest()[:12]
 
 
 # ---- agreement of a lesson with its exercises

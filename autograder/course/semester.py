@@ -307,7 +307,7 @@ def _duration(where: str, value: Any) -> timedelta:
 
 
 def _moment(where: str, value: Any) -> datetime:
-    """Return a time, which must have an offset from UTC: clocks change, and zones differ."""
+    """Check that a value is a time with an offset from UTC, and return it; without one, its clock is unknown."""
     example = "such as 2026-11-20T18:00:00+01:00, without quotes"
     if not isinstance(value, date):
         raise _fault(where, f"must be a date and time, {example}, not {value!r}")

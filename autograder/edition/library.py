@@ -53,13 +53,13 @@ def write_absent(withheld: Mapping[str, Sequence[str]], target: Path) -> None:
         target: the folder `course_lib`.
     """
     found = find_modules(ROOT)
-    told: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     for module, lessons in withheld.items():
         asks = f"{' and '.join(lessons)} {'ask' if len(lessons) > 1 else 'asks'} you to write what"
         for name in found.keys() - kept_modules([module]):
-            told.setdefault(name, f"it needs {module}, and {asks} that holds")
-        told[module] = f"{asks} it holds"
-    for name, reason in told.items():
+            reasons.setdefault(name, f"it needs {module}, and {asks} that holds")
+        reasons[module] = f"{asks} it holds"
+    for name, reason in reasons.items():
         place = target / found[name].relative_to(ROOT)
         place.parent.mkdir(parents=True, exist_ok=True)
         said = f"{name} is not in this class edition of the course: {reason}"

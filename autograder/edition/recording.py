@@ -196,16 +196,16 @@ class _Pack:
             **{name: self.value(dict(getattr(case, name))) for name in ("kwargs", "construct", "weights", "formerly")},
         }
 
-    def observation(self, seen: Observation) -> int:
+    def observation(self, observed: Observation) -> int:
         """Return the number of an observation. An exception's message and place are not recorded."""
-        if seen.returned:
+        if observed.returned:
             data = {
-                "value": self.value(seen.value),
-                "gradients": list(map(self.value, seen.gradients)),
-                "modified": list(seen.modified),
+                "value": self.value(observed.value),
+                "gradients": list(map(self.value, observed.gradients)),
+                "modified": list(observed.modified),
             }
         else:
-            data = {"failure": str(seen.failure), "raised": seen.raised.type_name if seen.raised else ""}
+            data = {"failure": str(observed.failure), "raised": observed.raised.type_name if observed.raised else ""}
         text = json.dumps(data)
         if text not in self._known:
             self._known[text] = len(self.observations)
@@ -214,7 +214,7 @@ class _Pack:
 
     def callback(self, callback: Callback, calls: Iterable[RecordedCall]) -> Json:
         """Convert a callback to JSON: a stand-in by its fields, any other by its calls."""
-        told: Json = {
+        facts: Json = {
             "name": callback.name,
             "most_calls": callback.most_calls,
             "most_entries": callback.most_entries,
@@ -222,9 +222,9 @@ class _Pack:
         function: object = callback.function
         if isinstance(function, StandIn):
             given = {field.name: self.value(getattr(function, field.name)) for field in fields(function)}
-            return told | {"stand_in": type(function).__name__, "fields": given}
+            return facts | {"stand_in": type(function).__name__, "fields": given}
         entries = {json.dumps(entry): entry for entry in map(self._call, calls)}
-        return told | {"calls": list(entries.values())}
+        return facts | {"calls": list(entries.values())}
 
     def _call(self, call: RecordedCall) -> Json:
         given = {"args": list(map(self.value, call.args)), "kwargs": self.value(dict(call.kwargs))}

@@ -95,17 +95,17 @@ def compare(exercise: Exercise, recorded: Exercise, answers: Sequence[tuple[str,
         full, here = (judge(key, partial(observe, answer)) for key in keys)
         if any(result.outcome is Outcome.UNGRADED for result in here.cases):
             left_open.append(name)
-        elif told := next(_differences(full, here), None):
-            other.append(f"{name}: {told}")
+        elif difference := next(_differences(full, here), None):
+            other.append(f"{name}: {difference}")
     return Compared(exercise.id, len(answers), tuple(left_open), tuple(other))
 
 
 def _differences(full: Verdict, here: Verdict) -> Iterator[str]:
     """Yield the differences between two verdicts, most important first."""
-    ours, theirs = full.record(), here.record()
-    for name in ours:
-        if ours[name] != theirs[name]:
-            yield f"{name} is {theirs[name]!r} here and {ours[name]!r} in the full course"
+    in_full, in_edition = full.record(), here.record()
+    for name in in_full:
+        if in_full[name] != in_edition[name]:
+            yield f"{name} is {in_edition[name]!r} here and {in_full[name]!r} in the full course"
     if full.text() != here.text():
         yield f"the verdict reads {here.text()!r} here and {full.text()!r} in the full course"
 
@@ -114,7 +114,7 @@ def summary(compared: Iterable[Compared]) -> list[str]:
     """Return a summary of the comparisons, in lines."""
     found = list(compared)
     answers, left = sum(one.answers for one in found), sum(len(one.left_open) for one in found)
-    lines = [f"{one.exercise}: {told}" for one in found for told in one.other]
+    lines = [f"{one.exercise}: {difference}" for one in found for difference in one.other]
     for one in found:
         if one.left_open:
             left_open = (

@@ -189,7 +189,7 @@ class Unpacking:
     def _zipped(self, file: IO[bytes], refused: dict[str, str]) -> Iterator[File]:
         _check_directory(file, self.most_files * _ENTRY_BYTES)
         archive = self.keep.enter_context(zipfile.ZipFile(file))
-        seen: set[str] = set()
+        paths: set[str] = set()
         for entry in archive.infolist():
             if entry.filename.endswith(("/", "\\")):
                 continue
@@ -200,11 +200,11 @@ class Unpacking:
                 refused[path] = "it is a link, and links are not followed"
             elif entry.flag_bits & 1:
                 refused[path] = "it is locked with a password"
-            elif path in seen:
+            elif path in paths:
                 refused[path] = "it is in the archive twice; the first copy was used"
             else:
                 yield File(path, entry.file_size, _zip_time(entry), partial(archive.open, entry))
-            seen.add(path)
+            paths.add(path)
 
     def _tarred(self, file: IO[bytes], refused: dict[str, str]) -> Iterator[File]:
         archive = self.keep.enter_context(tarfile.open(fileobj=file, mode="r:"))  # noqa: SIM115

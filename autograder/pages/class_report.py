@@ -142,11 +142,11 @@ def _remarks(everyone: Sequence[Record]) -> list[str]:
     gone = [one.student for one in everyone if one.is_withdrawn]
     lesson, results = everyone[0].lesson, _not_withdrawn(everyone)
     share = share_in_words(everyone[0], "each student's")
-    said = [f"{lesson}: {share}"] if share else []
-    said += [*remarks_on_changes(lesson, results), *remarks_on_deadlines(lesson, results)]
+    remarks = [f"{lesson}: {share}"] if share else []
+    remarks += [*remarks_on_changes(lesson, results), *remarks_on_deadlines(lesson, results)]
     if gone:
-        said.append(f"{lesson}: withdrawn (the submission is no longer there), and not counted: {some(gone)}.")
-    return said
+        remarks.append(f"{lesson}: withdrawn (the submission is no longer there), and not counted: {some(gone)}.")
+    return remarks
 
 
 def _share(result: Record) -> float:

@@ -25,12 +25,12 @@ def deadline_for_student(record: Record) -> list[str]:
     """Return what a student reads about the deadline: due date, time of submission, lateness and its cost; and how the
     lesson counts in the total.
     """
-    late, said = record.lateness, []
+    late, sentences = record.lateness, []
     if late.due is not None:
         own = ", which is your own extension" if late.extended else ""
-        said.append(f"Due {moment_in_words(late.due)}{own}. {_handed_in(late)}")
+        sentences.append(f"Due {moment_in_words(late.due)}{own}. {_handed_in(late)}")
     share = share_in_words(record, "your")
-    return [*said, *filter(None, [_cost(record), share[:1].upper() + share[1:]])]
+    return [*sentences, *filter(None, [_cost(record), share[:1].upper() + share[1:]])]
 
 
 def share_in_words(record: Record, whose: str) -> str:
@@ -40,15 +40,15 @@ def share_in_words(record: Record, whose: str) -> str:
         record: any record of the lesson.
         whose: "your" or "each student's".
     """
-    said = []
+    clauses = []
     if record.weight != 1:
-        said.append(
+        clauses.append(
             f"its weight in the total is {record.weight:g}" if record.weight else "it does not count in the total"
         )
     if record.drop_lowest and record.weight:
         lowest = "lowest lesson is" if record.drop_lowest == 1 else f"{record.drop_lowest} lowest lessons are"
-        said.append(f"of the total {whose} {lowest} dropped")
-    return f"{', and '.join(said)}." if said else ""
+        clauses.append(f"of the total {whose} {lowest} dropped")
+    return f"{', and '.join(clauses)}." if clauses else ""
 
 
 def _handed_in(late: Lateness) -> str:

@@ -173,14 +173,14 @@ def _near(heading: str, known: Iterable[str]) -> str:
 
 def _remarks(lesson: str, results: Sequence[Record]) -> list[str]:
     """Return what the numbers of a lesson do not show."""
-    said = [f"{lesson}: {len(results)} graded, out of {most_points(results):g} points."]
+    remarks = [f"{lesson}: {len(results)} graded, out of {most_points(results):g} points."]
     lost = [one.student for one in results if one.total is None]
     if lost:
-        said.append(f"{lesson}: no score, so nothing is written: {some(lost)}.")
+        remarks.append(f"{lesson}: no score, so nothing is written: {some(lost)}.")
     waiting = sum(bool(one.waiting) for one in results)
     if waiting:
-        said.append(f"{lesson}: {waiting} with a written answer that has not been read yet; its points are missing.")
-    return [*said, *remarks_on_changes(lesson, results), *remarks_on_deadlines(lesson, results)]
+        remarks.append(f"{lesson}: {waiting} with a written answer that has not been read yet; its points are missing.")
+    return [*remarks, *remarks_on_changes(lesson, results), *remarks_on_deadlines(lesson, results)]
 
 
 def _withdrawn(lesson: str, results: Sequence[Record], exported: bool) -> list[str]:
@@ -209,12 +209,12 @@ def _deadline_cells(record: Record | None) -> list[str | None]:
 def _strangers(graded: Set[str], students: Sequence[str]) -> list[str]:
     """Return remarks about students with a grade but no row in the roster, and about rows without a grade."""
     known = set(students) - {""}
-    said = []
+    remarks = []
     if graded - known:
-        said.append(f"Not in the roster, and left out: {some(sorted(graded - known))}.")
+        remarks.append(f"Not in the roster, and left out: {some(sorted(graded - known))}.")
     if known - graded:
-        said.append(f"In the roster, but nothing handed in: {some(sorted(known - graded))}.")
-    return said
+        remarks.append(f"In the roster, but nothing handed in: {some(sorted(known - graded))}.")
+    return remarks
 
 
 def _ids(path: Path, table: CsvTable, heading: str, graded: Set[str], people: Roster) -> list[str]:

@@ -235,8 +235,8 @@ def exercise_records(catalogue: Catalogue, lesson: str | None) -> list[dict[str,
     if lesson is not None and lesson not in catalogue.modules:
         raise BadInput(f"no exercises in lesson {lesson!r}; there are: {', '.join(catalogue.modules)}")
     found = catalogue.all() if lesson is None else catalogue.of_lesson(lesson)
-    told = ("id", "lesson", "points", "minutes", "misconceptions", "statement")
-    records = [{name: getattr(exercise, name) for name in told} for exercise in found]
+    names = ("id", "lesson", "points", "minutes", "misconceptions", "statement")
+    records = [{name: getattr(exercise, name) for name in names} for exercise in found]
     return [{**record, "misconceptions": len(record["misconceptions"])} for record in records]
 
 

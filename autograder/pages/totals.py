@@ -47,7 +47,7 @@ def totals_of(
 def _total(student: str, results: Mapping[str, Mapping[str, Record]], semester: Semester, now: datetime) -> Total:
     shares: dict[str, float] = {}
     weights: dict[str, float] = {}
-    said = []
+    remarks = []
     for lesson, records in results.items():
         terms = semester.lesson(lesson)
         if not terms.weight:
@@ -56,15 +56,15 @@ def _total(student: str, results: Mapping[str, Mapping[str, Record]], semester: 
         if share is not None:
             shares[lesson], weights[lesson] = share, terms.weight
         if why:
-            said.append(f"{lesson}: {why}")
+            remarks.append(f"{lesson}: {why}")
     if not shares:
-        return Total(None, "; ".join(said))
+        return Total(None, "; ".join(remarks))
     lowest_first = sorted(shares, key=lambda lesson: (shares[lesson], -weights[lesson]))
     for lesson in lowest_first[: min(semester.drop_lowest, len(shares) - 1)]:
-        said.append(f"{lesson}: dropped")
+        remarks.append(f"{lesson}: dropped")
         del weights[lesson]
     earned = sum(weight * shares[lesson] for lesson, weight in weights.items())
-    return Total(100 * earned / sum(weights.values()), "; ".join(said))
+    return Total(100 * earned / sum(weights.values()), "; ".join(remarks))
 
 
 def _share(record: Record | None, terms: LessonTerms, student: str, now: datetime) -> tuple[float | None, str]:
@@ -99,14 +99,14 @@ def remarks_on_totals(heading: str, lessons: Iterable[str], semester: Semester, 
     """
     weights = {lesson: semester.lesson(lesson).weight for lesson in lessons}
     named = ", ".join(f"{lesson} (weight {weight:g})" for lesson, weight in weights.items())
-    said = [f"{heading}: percent of the points of {named}."]
+    sentences = [f"{heading}: percent of the points of {named}."]
     if semester.drop_lowest:
-        said.append(
+        sentences.append(
             f"{heading}: each student's lowest {count(semester.drop_lowest, 'lesson')} dropped, never all of them."
         )
-    told = sum("left out" in one.told or "not handed in" in one.told for one in totals)
-    if told:
-        said.append(
-            f"{heading}: for {count(told, 'student')} a lesson is left out or a zero; the next column says which."
+    affected = sum("left out" in one.told or "not handed in" in one.told for one in totals)
+    if affected:
+        sentences.append(
+            f"{heading}: for {count(affected, 'student')} a lesson is left out or a zero; the next column says which."
         )
-    return said
+    return sentences

@@ -129,11 +129,11 @@ def _parameters(source: str) -> dict[str, tuple[str, ...]]:
     """Return the parameters of a cell's functions; methods are named with their class."""
     found = {}
     tree = syntax_tree(source)
-    for one in ast.walk(tree) if tree is not None else ():
-        named = f"{one.name}." if isinstance(one, ast.ClassDef) else ""
-        for function in ast.iter_child_nodes(one):
+    for node in ast.walk(tree) if tree is not None else ():
+        named = f"{node.name}." if isinstance(node, ast.ClassDef) else ""
+        for function in ast.iter_child_nodes(node):
             if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                arguments = (one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg))
+                arguments = (part.arg for part in ast.walk(function.args) if isinstance(part, ast.arg))
                 found[named + function.name] = tuple(arguments)
     return found
 

@@ -15,7 +15,7 @@ from course_lib.judging.rules import syntax_tree
 
 
 class Matching:
-    """Matches submitted cells with cells of the release.
+    """Finds the cell of the release that each submitted cell is.
 
     Args:
         submission: what was submitted.
@@ -211,9 +211,7 @@ class Matching:
                 self.events["elsewhere"].append(slot.exercise)
 
     def _next_to(self, slot: Slot) -> list[int]:
-        """Return the student's own cells below and then above a question's (expected) cell, up to the lesson's next
-        cell.
-        """
+        """Return the student's own cells right below and right above a question's cell, or its expected place."""
         places = {n: found.index for n, found in self.slot_of().items()}
         for n, cell in enumerate(self.submission.cells):
             if (cell.kind, self.plain[n]) in self.lesson:

@@ -91,7 +91,7 @@ class _Repair:
             self.events["extra_check"].append(_name(slot))
 
     def _place_locked(self, number: int, cell: SubmittedCell, slot: Slot) -> None:
-        """Place the release's own cell where the submission has it, after any code of the student's in it."""
+        """Place the release's own cell where the submission has it, after the student's code in it, if any."""
         changed = cell.kind != slot.kind or self.matching.is_filled(number, slot)
         if changed:
             self.events["edited"].append(_name(slot))
@@ -167,7 +167,7 @@ class _Repair:
                 self.cells.insert(codes[0] if codes else 0, _ordinary(self.release, index, "restored"))
 
     def _place_for(self, slot: Slot) -> int:
-        """Return a missing slot's place: after the answer that it checks, else after the release's previous cell."""
+        """Return a missing slot's place: a check goes after its answer, others after the release's previous cell."""
         answers = self._answers_to(slot.exercise)
         if slot.role == "check" and answers:
             return answers[-1] + 1

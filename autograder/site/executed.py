@@ -99,8 +99,8 @@ class _Client(NotebookClient):
             return await self._within_its_time(running)
         except (BadInput, CellExecutionError, DeadKernelError) as failed:
             why = f"{failed.ename}: {failed.evalue}" if isinstance(failed, CellExecutionError) else str(failed)
-            told = f"{_name(self.nb.cells, cell_index)} has failed: {why}"
-            raise BadInput(told + (f"\n{failed}" if isinstance(failed, CellExecutionError) else "")) from failed
+            message = f"{_name(self.nb.cells, cell_index)} has failed: {why}"
+            raise BadInput(message + (f"\n{failed}" if isinstance(failed, CellExecutionError) else "")) from failed
 
     async def _within_its_time(self, running: asyncio.Future[NotebookNode]) -> NotebookNode:
         clock = Clock(SECONDS_FOR_A_CELL, WALL_FACTOR * SECONDS_FOR_A_CELL)
