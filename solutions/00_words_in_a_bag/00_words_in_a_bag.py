@@ -931,8 +931,8 @@ for text, label in [*reviews[:2], *chases[:2]]:
 
 # %% [markdown]
 # The third task is real: sentences from reviews of phones (Amazon), films (IMDb) and restaurants (Yelp), half of them
-# positive. Kotzias et al. (2015) collected them for "From Group to Individual Labels Using Deep Features" and released
-# them under CC BY 4.0.
+# positive. Kotzias et al. (2015) collected them for "From Group to Individual Labels Using Deep Features"; they are
+# licensed under CC BY 4.0.
 
 # %% tags=["demo"]
 from course_lib.text.reviews import read_reviews

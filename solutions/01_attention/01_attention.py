@@ -1343,8 +1343,8 @@ def the_way_back():
 #
 # Fewer steps need not mean less time: attention compares all $n^2$ pairs. On a device that does thousands of
 # multiplications at once, this extra work hardly matters, but the waiting does. On a laptop's processor, the work soon
-# matters. Measure the time **on your own machine**. Guess first: how many times as fast as the RNN is attention at 64
-# words?
+# matters. Measure the time **on your own machine**. Guess first: at 64 words, how many times as fast is attention as
+# the RNN?
 
 # %%
 times_as_fast_at_64 = None  # a number; below 1 if you think attention is slower
