@@ -1,1 +1,1 @@
-"""Learning platforms: what each delivers, exports and takes back, a file each in `known/`."""
+"""Learning platforms: what each one delivers, exports and takes back; a module each in `known/`."""

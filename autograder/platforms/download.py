@@ -1,4 +1,4 @@
-"""Opens what a platform delivers as a list of files: a folder, a zip or tar archive, archives in them, or one file."""
+"""Opens a platform's download as a list of files: a folder, an archive (zip or tar), archives in them, or one file."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from autograder.intake.archives import File, Refused, Unpacking, is_archive, is_
 from autograder.intake.folders import TooManyFiles, walked
 
 ARCHIVE_BYTES = 4_000_000_000
-"""What a compressed archive, or one in another, may take on disk while it is read."""
+"""Disk space that a compressed archive, or one inside another, may take while it is read."""
 
 FILES = 100_000
 
 
 @dataclass
 class Download:
-    """What a platform delivers.
+    """A download from a platform.
 
     Attributes:
         path: the folder or file.
-        files: what is in it, by path.
-        refused: for files that cannot be used, why.
-        unpacking: opens archives, and keeps open what the files are read from.
+        files: its files, sorted by path.
+        refused: the reason for each file that cannot be used, by path.
+        unpacking: opens archives, and keeps them open for reading the files.
     """
 
     path: Path
@@ -37,11 +37,11 @@ class Download:
 
     @property
     def name(self) -> str:
-        """Its own name, without where it lies."""
+        """Its name, without the folder that holds it."""
         return self.path.resolve().name
 
     def unpack(self) -> bool:
-        """Put what is in the archives among the files in their place, if there are any; whether there were."""
+        """Replace the archives among the files by their contents; return whether there were any."""
         archives = [file for file in self.files if is_archive(file.name)]
         if not archives:
             return False
@@ -57,7 +57,7 @@ class Download:
         return True
 
     def _opened(self, archive: IO[bytes], prefix: str = "") -> list[File]:
-        """What is in an archive, but for what nobody hands in on purpose."""
+        """Return the files in an archive, except hidden ones, which nobody hands in on purpose."""
         refused: dict[str, str] = {}
         inside = self.unpacking.files(self.unpacking.decompressed(archive), refused)
         if inside is None:
@@ -71,10 +71,10 @@ class Download:
 
 @contextlib.contextmanager
 def opened_download(path: Path) -> Iterator[Download]:
-    """A download, for as long as the block runs: its files can be read until then.
+    """Open a download; its files can be read until the block ends.
 
     Raises:
-        BadInput: there is no such file or folder, or it is an archive that cannot be opened at all.
+        BadInput: the file or folder does not exist, or is an archive that cannot be opened.
     """
     download = Download(path)
     with download.unpacking.keep as resources:

@@ -1,4 +1,4 @@
-"""Submissions where no lesson looks for them: otherwise they would be passed over without a word."""
+"""Finds submissions in places where no lesson looks; grading would skip them silently."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _DELIVERED = re.compile(r"\.(?:zip|tar|tgz|tar\.gz|mbox)$", re.I)
 
 
 def misplaced(course: Course, lesson: str) -> list[str]:
-    """What in `submitted/` was meant for this lesson, or for an unknown one; paths below it, sorted.
+    """Return the paths in `submitted/` that seem meant for this lesson, or for an unknown one, sorted.
 
-    A notebook or an archive outside all lessons' folders; a folder whose name is nearly the lesson's, as
-    `01-OLS` is nearly `01_ols`; and folders that are named as a platform names a submission.
+    These are notebooks and archives outside all lessons' folders, folders whose name is almost the lesson's (`01-OLS`
+    for `01_ols`), and folders named as a platform names a submission.
     """
     if not course.submitted.is_dir():
         return []
@@ -29,10 +29,7 @@ def misplaced(course: Course, lesson: str) -> list[str]:
 
 
 def how_to_collect(course: Course) -> str:
-    """What to do with a download that lies in `submitted/` as a platform delivers it, in a clause with the command.
-
-    Empty where there is none.
-    """
+    """Return a clause with the command that collects an unsorted download in `submitted/`; empty if there is none."""
     found = _raw_download(course) if course.submitted.is_dir() else None
     if found is None:
         return ""
@@ -42,7 +39,7 @@ def how_to_collect(course: Course) -> str:
 
 
 def _raw_download(course: Course) -> Path | None:
-    """What to collect in `submitted/`: an archive, a folder in it, or the whole of it."""
+    """Return what to collect in `submitted/`: all of it, a folder in it, or an archive."""
     folders, files = _entries(course.submitted)
     if platform_by_names(folders, files, course.lessons()):
         return course.submitted
@@ -69,7 +66,7 @@ def _misplaced(course: Course, lesson: str) -> Iterator[str]:
 
 
 def _entries(folder: os.PathLike[str]) -> tuple[list[str], list[str]]:
-    """The folders and the files in a folder, sorted; hidden ones are left out, links are not followed."""
+    """Return the folders and the files in a folder, each sorted, without hidden ones; do not follow links."""
     found: tuple[list[str], list[str]] = [], []
     if os.access(folder, os.R_OK | os.X_OK):
         with os.scandir(folder) as entries:

@@ -1,4 +1,4 @@
-"""What a platform is, and what is found in its downloads. Each platform is a class of its own, below `known/`."""
+"""Defines `Platform`, and the submissions found in its downloads. Each platform is a subclass in `known/`."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from autograder.intake.archives import File
 from autograder.platforms.download import Download
 
 NAME_BYTES = 240
-"""The longest name of a file or folder that is written; file systems take 255."""
+"""The longest file or folder name that is written; file systems allow 255 bytes."""
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-"""Characters that no name of a file may have."""
+"""Characters that a file name must not contain."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a reader of a platform's downloads finds.
+    """A submission found in a platform's download.
 
     Attributes:
-        title: what the platform calls it: a folder or a file.
-        files: its files, by their paths inside the submission.
-        number: the platform's number for the student, or name of an account.
-        id: the student's id, where the platform writes one.
-        name: the full name.
-        email: the address.
-        lesson: what it was handed in to, as the platform writes it.
-        handed_in: when, in UTC; None where nothing tells.
-        number_of_submission: one that the platform counts up, 0 where this has none; None where it does not count.
-        late: whether the platform calls it late; None where it does not say.
-        attempt: the platform's number of the attempt, from 1; 0 where it has none.
-        extra: what else the way back needs.
+        title: the platform's name for it, that of a folder or a file.
+        files: its files, by path inside the submission.
+        number: the platform's number or account name for the student.
+        id: the student's id, if the platform gives one.
+        name: the student's full name.
+        email: the student's address.
+        lesson: the lesson that it was handed in to, as the platform writes it.
+        handed_in: when it was handed in, in UTC; None if unknown.
+        number_of_submission: its number in the platform's running count, 0 if it has none; None if there is no count.
+        late: whether the platform calls it late; None if it does not say.
+        attempt: the platform's number of the attempt, from 1; 0 if it has none.
+        extra: other facts needed to return feedback.
     """
 
     title: str
@@ -54,7 +54,7 @@ class Found:
 
     @property
     def rank(self) -> int:
-        """Of two submissions of a student, the later one has the higher; 0 where nothing tells."""
+        """A number that is higher for the later of a student's two submissions; 0 if their order is unknown."""
         if self.number_of_submission is not None:
             return self.number_of_submission
         newest = max((int(file.modified) for file in self.files.values()), default=0)
@@ -62,28 +62,28 @@ class Found:
 
 
 class Platform:
-    """Where submissions come from, and where feedback goes: a learning platform, a mailbox, a folder.
+    """A source of submissions and a destination for feedback: a learning platform, a mailbox, a folder.
 
-    A file in `known/` defines a subclass and, as `PLATFORM`, its one instance. What a platform does not say is what
-    most have in common: it exports no table, takes no feedback, and knows its students by numbers.
+    Each module in `known/` defines a subclass and, as `PLATFORM`, its only instance. The defaults fit most platforms:
+    they export no table, take no feedback, and identify students by numbers.
 
     Attributes:
-        name: what `--from` and `--for` call it, and a column of a course's roster with its numbers.
-        order: platforms with a lower one are asked first whether a download is theirs.
-        folder_names, file_names: what it calls the folders or files of a submission.
-        is_one_assignment: whether a download holds one assignment, and tables beside the submissions are its own.
-        is_all_lessons: whether a download may hold any lessons, so that it is no mistake if it lacks the one wanted.
-        numbers_students: whether its numbers are students' rather than submissions'.
-        roster_table: what says who its numbers are, in a sentence that asks for it.
-        without_roster: what is to be known where there is no roster; empty where nothing is.
-        table_marks: sets of headings, of which any is enough to know a table that it exports.
-        table_columns: the headings of these tables by what they hold: "id", "name", "first", "last", "email",
-            "number", "handed_in", "status"; of several the first that says anything counts. A table that is filled in
-            when pages go back has "points" as well, and may have "most", "scale" and "comment".
-        has_rows_of_nobody: whether rows without a number are no student's.
-        instead_of_worksheet: what to do where no table is filled in.
-        feedback: how it takes pages: in a zip, or in a folder; empty where it takes none.
-        names_by_number: whether a page can be named for a student who is known by the roster alone.
+        name: its name in `--from` and `--for`, and the heading of its numbers in a course's roster.
+        order: platforms with a lower order are asked first whether a download is theirs.
+        folder_names, file_names: patterns of its names for the folders or files of a submission.
+        is_one_assignment: whether a download holds one assignment, and tables next to the submissions belong to it.
+        is_all_lessons: whether a download may hold any lessons, so that lacking the wanted one is not an error.
+        numbers_students: whether its numbers identify students rather than submissions.
+        roster_table: the table that tells whose its numbers are, as a phrase for messages.
+        without_roster: a remark for the case that there is no roster; empty for none.
+        table_marks: sets of headings; a table that has all headings of one set is this platform's.
+        table_columns: the headings of these tables by role: "id", "name", "first", "last", "email", "number",
+            "handed_in", "status"; the first of several whose cell is not empty counts. A table that is filled in when
+            pages are returned also has "points", and may have "most", "scale" and "comment".
+        has_rows_of_nobody: whether rows without a number are not about a student.
+        instead_of_worksheet: what to do instead, if its tables are not filled in.
+        feedback: whether it takes pages in a zip or in a folder; empty if it takes none.
+        names_by_number: whether a page can be named for a student who is only in the roster.
     """
 
     name: str
@@ -106,22 +106,22 @@ class Platform:
         return self.name
 
     def has_named(self, folders: Iterable[str], files: Iterable[str], lessons: Sequence[str] = ()) -> bool:
-        """Whether it has given such names to folders and files, in a course of these lessons."""
+        """Return whether any of these folder and file names is one of its own, in a course with these lessons."""
         return any(pattern.fullmatch(name) for pattern in self.folder_names for name in folders) or any(
             pattern.fullmatch(name) for pattern in self.file_names for name in files
         )
 
     def recognises(self, download: Download, lessons: Sequence[str]) -> bool:
-        """Whether a download is its own, before archives in it are opened; by default its names tell."""
+        """Return whether a download is its own, before archives in it are opened; by default, judge by the names."""
         return self.has_named(*names_in(file.path for file in download.files))
 
     def read(self, download: Download, lessons: Sequence[str], zone: tzinfo | None) -> Iterator[Found]:
-        """The submissions in a download; files that are part of none are added to `download.refused`.
+        """Yield the submissions in a download, and add files that belong to none to `download.refused`.
 
         Args:
-            download: what it has delivered.
-            lessons: those of the course.
-            zone: of times that are written without one; by default this machine's.
+            download: the platform's download.
+            lessons: the course's lessons.
+            zone: the time zone of times written without one; by default this machine's.
 
         Raises:
             BadInput: the download cannot be read.
@@ -129,31 +129,31 @@ class Platform:
         raise NotImplementedError
 
     def number_in_table(self, cell: str) -> str:
-        """The number that a cell of its table gives."""
+        """Return the number in a cell of its table."""
         return cell
 
     def page_name(self, delivery: Delivery, lesson: str) -> str:
-        """The path of a student's feedback page in what goes back to it.
+        """Return the path of a student's feedback page inside the zip or folder that goes back to the platform.
 
-        A platform knows whose a page is by the names that it gave out, which came from students: a path may lead out
-        of where it is unpacked: check it with `leads_out` before writing.
+        The platform finds the student by a name from its download, which students can influence. The path may
+        therefore lead out of the folder where it is unpacked: check it with `leads_out` before writing.
 
         Args:
-            delivery: the submission, as this platform delivered it; for a folder, however it came.
+            delivery: the submission as this platform delivered it; for `Folder`, it may come from any platform.
             lesson: the lesson's name.
 
         Returns:
-            Empty where none of the submission's names tells the platform whose it is.
+            Empty if none of the submission's names tells the platform whose it is.
         """
         return ""
 
     def page_name_by_number(self, name: str, number: str, lesson: str) -> str:
-        """The same for a student who did not hand in there, by the full name and the number in the roster."""
+        """Return the same for a student who did not hand in there, by the roster's full name and number."""
         return ""
 
 
 def leads_out(path: str) -> bool:
-    """Whether a path could name a place outside of where it is unpacked, or something other than a file there."""
+    """Return whether a path could lead out of the folder where it is unpacked, or name something other than a file."""
     return any(
         part in ("", ".", "..") or "\\" in part or CONTROL.search(part) or len(part.encode()) > NAME_BYTES
         for part in path.split("/")
@@ -163,12 +163,12 @@ def leads_out(path: str) -> bool:
 def by_submission(
     download: Download, names_submission: Callable[[str], object], refusal: str
 ) -> dict[str, dict[str, File]]:
-    """The files of a download by the name of the submission that they are part of, each by its path in it.
+    """Return a download's files by the name of their submission, then by path inside the submission.
 
     Args:
-        download: takes those that are part of none as refused.
-        names_submission: whether a folder, or a file, has the name of a submission.
-        refusal: why a file is refused.
+        download: the download; files that belong to no submission are added to its `refused`.
+        names_submission: whether a folder or file name is a submission's.
+        refusal: the reason for refusing those files.
     """
     together: dict[str, dict[str, File]] = defaultdict(dict)
     for file in download.files:
@@ -182,7 +182,7 @@ def by_submission(
 
 
 def names_in(paths: Iterator[str]) -> tuple[set[str], list[str]]:
-    """The names of the folders, and of the files, in these paths."""
+    """Return the names of the folders and of the files in these paths."""
     folders, files = set(), []
     for path in paths:
         *above, name = path.split("/")
@@ -192,7 +192,7 @@ def names_in(paths: Iterator[str]) -> tuple[set[str], list[str]]:
 
 
 def letters_of(name: str) -> str:
-    """A name without what people write differently: capitals, spaces, dashes."""
+    """Return a name without what people write in different ways: capitals, spaces, dashes."""
     return re.sub(r"[\W_]+", "", name).casefold()
 
 
@@ -203,11 +203,11 @@ _TIME = re.compile(
 
 
 def time_in_name(name: str, zone: tzinfo | None) -> datetime | None:
-    """The time that is written in a name, such as `2026-11-20T17-50-00`, in UTC; None where there is none.
+    """Return the time in a name, such as `2026-11-20T17-50-00`, in UTC; None if there is none.
 
     Args:
-        name: of a file or folder.
-        zone: of a time that names none; by default this machine's.
+        name: the name of a file or folder.
+        zone: the time zone of a time written without one; by default this machine's.
     """
     match = _TIME.search(name)
     if match is None:
@@ -224,10 +224,10 @@ def time_in_name(name: str, zone: tzinfo | None) -> datetime | None:
 
 
 def without_time(name: str) -> str:
-    """A name without the time in it."""
+    """Return a name without the time in it."""
     return _TIME.sub("", name)
 
 
 def in_utc(naive: datetime, zone: tzinfo | None) -> datetime:
-    """A time of a clock on the wall, in UTC; by default of this machine's wall."""
+    """Convert a local time to UTC; by default, it is local to this machine."""
     return (naive.astimezone() if zone is None else naive.replace(tzinfo=zone)).astimezone(UTC)

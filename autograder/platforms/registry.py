@@ -1,4 +1,4 @@
-"""The platforms that are known: every module in `known/`."""
+"""Collects all platforms: every module in `known/`."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ PLATFORMS: tuple[Platform, ...] = tuple(
         key=lambda platform: platform.order,
     )
 )
-"""In the order in which they are asked whose a download is."""
+"""All platforms, in the order in which they are asked whether a download is theirs."""
 
 
 def named(name: str) -> Platform:
-    """The platform of this name."""
+    """Return the platform with this name."""
     return next(one for one in PLATFORMS if one.name == name)
 
 
 def platform_by_names(folders: Collection[str], files: Collection[str], lessons: Sequence[str] = ()) -> Platform | None:
-    """The platform that gives such names to folders and files, in a course of these lessons; None where none does."""
+    """Return the platform that uses such folder and file names, in a course with these lessons; None if none does."""
     return next((one for one in PLATFORMS if one.has_named(folders, files, lessons)), None)
 
 
 def names_a_submission(path: str) -> bool:
-    """Whether a part of a path is a name that a platform gives to somebody's submission."""
+    """Return whether a path contains a name that a platform gives to submissions."""
     *folders, file = path.split("/")
     return any(Platform.has_named(one, folders, [file]) for one in PLATFORMS)

@@ -1,8 +1,8 @@
-"""Tables of students: a course's own `roster.csv`, and what learning platforms export.
+"""Reads tables of students: a course's own `roster.csv`, and those that learning platforms export.
 
-A roster says who is who: the student's id, which names the folder in `submitted/`, the full name, the e-mail address,
-and the numbers that platforms give. Of a platform's export the columns are known by their headings, in English and,
-for Moodle, in German.
+A roster identifies each student: by an id, which names the folder in `submitted/`, the full name, the e-mail address,
+and the platforms' numbers. The columns of a platform's export are recognized by their headings, in English and, for
+Moodle, also in German.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from autograder.platforms.registry import PLATFORMS
 from autograder.words import count, printable, some
 
 ROSTER_NAME = "roster.csv"
-"""Beside `nbgrader_config.py`, where a course has one."""
+"""The roster's file name, next to `nbgrader_config.py`; a course need not have one."""
 
 TABLE_BYTES = 20_000_000
 
@@ -40,12 +40,12 @@ class CsvTable:
     """A CSV file.
 
     Attributes:
-        headings: of the columns.
-        rows: as many cells each as there are headings.
-        delimiter: between the cells of its file.
-        encoding: of its file.
-        preface: the line before the headings in which Excel names the delimiter; empty where there is none.
-        text: what its file says after that; empty where it was not read from one.
+        headings: the columns' headings.
+        rows: the other rows, with one cell for each heading.
+        delimiter: the character between cells in its file.
+        encoding: the encoding of its file.
+        preface: the line before the headings in which Excel names the delimiter; empty if there is none.
+        text: the file's text after that line; empty if it was not read from a file.
     """
 
     headings: list[str]
@@ -56,7 +56,7 @@ class CsvTable:
     text: str = field(default="", repr=False)
 
     def content(self) -> bytes:
-        """The file, in UTF-8 if its encoding does not have every character that was added."""
+        """Return the file's bytes, in UTF-8 if its encoding lacks a character that was added."""
         out = io.StringIO()
         csv.writer(out, delimiter=self.delimiter, lineterminator="\r\n").writerows([self.headings, *self.rows])
         text = self.preface + out.getvalue()
@@ -67,11 +67,13 @@ class CsvTable:
 
 
 def read_table(path: Path) -> CsvTable:
-    """A CSV file of students: commas, semicolons, tabs, or what its first line names (`sep=;`); in UTF-8, else in
-    Windows's cp1252, or, with its mark at the beginning, in UTF-16.
+    """Read a CSV file of students.
+
+    The delimiter is a comma, semicolon or tab, or the one that the first line names (`sep=;`). The encoding is UTF-16
+    if the file begins with its byte order mark, else UTF-8, else Windows's cp1252.
 
     Raises:
-        BadInput: it cannot be read, or is no such file.
+        BadInput: it cannot be read, or is not a CSV file.
     """
     try:
         with path.open("rb") as file:
@@ -81,11 +83,11 @@ def read_table(path: Path) -> CsvTable:
 
 
 def parse_table(content: bytes, name: str) -> CsvTable:
-    """The table in the bytes of a CSV file; see `read_table`.
+    """Parse the bytes of a CSV file; see `read_table`.
 
     Args:
         content: the bytes.
-        name: the file's, for messages.
+        name: the file's name, for messages.
     """
     if len(content) > TABLE_BYTES:
         most = size(TABLE_BYTES, decimal=True)
@@ -128,7 +130,7 @@ def _encoding(content: bytes) -> str:
 
 
 def number_in(cell: str) -> float | None:
-    """A number with a point or a comma in it; None for anything else."""
+    """Parse a number with a decimal point or comma; return None for anything else."""
     match = re.fullmatch(r"\s*(\d+)(?:[.,](\d+))?\s*", cell)
     return float(f"{match[1]}.{match[2] or 0}") if match else None
 
@@ -141,11 +143,11 @@ class Person:
     """A row of a roster.
 
     Attributes:
-        id: the student's id, as it is written there.
-        name: the full name; empty where there is none.
-        email: the address; empty where there is none.
-        numbers: what platforms call this student, by the platform's name.
-        handed_in: by platform, when the last submission came, as the platform writes it in its own time zone.
+        id: the student's id, as written there.
+        name: the full name; empty if there is none.
+        email: the address; empty if there is none.
+        numbers: the platforms' numbers for this student, by platform name.
+        handed_in: by platform, the time of the last submission, in the platform's own time zone.
         late: by platform, whether it calls that submission late.
     """
 
@@ -157,21 +159,21 @@ class Person:
     late: Mapping[str, bool] = field(default_factory=dict)
 
     def with_more(self, more: Person) -> Person:
-        """The same student, with what another table says as well."""
+        """Return the same student with the facts of another table added."""
         numbers, handed_in = {**more.numbers, **self.numbers}, {**self.handed_in, **more.handed_in}
         name, email = self.name or more.name, self.email or more.email
         return Person(self.id, name, email, numbers, handed_in, {**self.late, **more.late})
 
 
 class Roster:
-    """The students of a course, found by whatever a platform says about them."""
+    """The students of a course, to be found by whatever a platform says about them."""
 
     def __init__(self, tables: Iterable[Iterable[Person]] = ()) -> None:
-        """Rows of several tables about the same student become one, and keep the first one's id.
+        """Merge the rows of several tables that are about the same student; the first row's id counts.
 
         Args:
-            tables: the rows of each, those of the course's own roster first. Two are about the same student if they
-                have the same id or address, or, where one has no address, the same name.
+            tables: the rows of each table, the course's own roster first. Two rows are about the same student if they
+                have the same id or address, or, if one has no address, the same name.
         """
         self.people: dict[str, Person] = {}
         self._ids: dict[tuple[str, ...], set[str]] = defaultdict(set)
@@ -184,15 +186,15 @@ class Roster:
                     self._ids[key].add(joined.id)
 
     def _same(self, person: Person) -> Person | None:
-        """Who of those already known this is, from another table."""
+        """Return the student from earlier tables whom this row is about; None if that is unknown."""
         *_, by_email, by_name = map(self._with, _keys(person))
         ids = by_email or {id for id in by_name if not (self.people[id].email and person.email)}
         return self.people[ids.pop()] if len(ids) == 1 else None
 
     def find(self, about: Person) -> list[Person]:
-        """Whom all of this could be about: one student, none, or several.
+        """Return the students who match these facts: one, none, or several.
 
-        The first of these that fits anyone decides: a platform's number, the id, the e-mail address, the name.
+        The first of these that matches anyone decides: a platform's number, the id, the e-mail address, the name.
         """
         ids = next(filter(None, map(self._with, _keys(about))), set())
         return [self.people[id] for id in sorted(ids)]
@@ -202,7 +204,7 @@ class Roster:
 
 
 def _keys(person: Person) -> Iterator[list[tuple[str, ...]]]:
-    """The keys by which a student is looked up, in order."""
+    """Yield the keys by which a student is looked up, in order of precedence."""
     yield [("number", platform, number.casefold()) for platform, number in person.numbers.items() if number]
     yield [("id", person.id)]
     yield [("email", person.email.casefold())] if person.email else []
@@ -210,9 +212,9 @@ def _keys(person: Person) -> Iterator[list[tuple[str, ...]]]:
 
 
 def name_keys(name: str) -> set[str]:
-    """Under what a name is looked up: its letters and digits, from each of its words on.
+    """Return the keys for looking up a name: its letters and digits, starting at each of its words in turn.
 
-    So "Lovelace, Ada", "Ada Lovelace" and Canvas's "lovelaceada" meet, and accents make no difference.
+    So "Lovelace, Ada", "Ada Lovelace" and Canvas's "lovelaceada" match, and accents make no difference.
     """
     plain = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c)).casefold()
     words = re.findall(r"[^\W_]+", plain)
@@ -221,12 +223,12 @@ def name_keys(name: str) -> set[str]:
 
 @dataclass(frozen=True)
 class Listed:
-    """The students in a file, and what its reader should know.
+    """The students in a file, with remarks for whoever reads it.
 
     Attributes:
-        people: one for each id.
-        remarks: a sentence each about rows that were left out.
-        is_own: whether it is a course's own roster, and no platform's.
+        people: one student for each id.
+        remarks: sentences about rows that were left out.
+        is_own: whether it is the course's own roster, not a platform's.
     """
 
     people: list[Person]
@@ -235,10 +237,10 @@ class Listed:
 
 
 def who_is_who(course: Course, named: Sequence[Path] = (), beside: Sequence[Listed] = ()) -> tuple[Roster, list[str]]:
-    """The students in the course's own `roster.csv`, in tables that were named, and in others; and remarks on these.
+    """Return the students in the course's own `roster.csv`, the named tables and the others, with remarks on them.
 
     Raises:
-        BadInput: one cannot be read, or its columns are not known.
+        BadInput: a table cannot be read, or its columns are unknown.
     """
     own = course.root / ROSTER_NAME
     paths = [*([own] if own.is_file() and own not in named else []), *named]
@@ -247,23 +249,23 @@ def who_is_who(course: Course, named: Sequence[Path] = (), beside: Sequence[List
 
 
 def read_roster(path: Path) -> Listed:
-    """The students in a CSV file: a course's own, or one that a platform has exported.
+    """Read the students in a CSV file: a course's own, or one that a platform has exported.
 
     Raises:
-        BadInput: it cannot be read, or its columns are not known.
+        BadInput: it cannot be read, or its columns are unknown.
     """
     return people_in(read_table(path), str(path))
 
 
 def people_in(table: CsvTable, name: str) -> Listed:
-    """The students in a table. Rows of the same id that say different things are left out, all of them.
+    """Return the students in a table. If rows with the same id differ, all of them are left out.
 
     Args:
         table: the table.
-        name: its file's, for messages.
+        name: its file's name, for messages.
 
     Raises:
-        BadInput: its columns are not known.
+        BadInput: its columns are unknown.
     """
     kind = kind_of(table)
     if kind is None:
@@ -294,7 +296,7 @@ def people_in(table: CsvTable, name: str) -> Listed:
 
 
 class _Own(Platform):
-    """A course's own table, which may have a column for each platform, with its numbers."""
+    """A course's own table, which may have a column for each platform's numbers."""
 
     name = "own"
     table_marks = (frozenset({"id"}), frozenset({"student"}))
@@ -310,7 +312,7 @@ _OWN = _Own()
 
 
 def kind_of(table: CsvTable) -> Platform | None:
-    """Whose table it is: that of which it has most of a set of marks; None where nothing tells."""
+    """Return the platform that a table comes from, by the largest set of marks in its headings; None if unknown."""
     headings = {heading.strip().casefold() for heading in table.headings}
     marks = {kind: max(map(len, filter(headings.issuperset, kind.table_marks)), default=0) for kind in _KINDS}
     return max((kind for kind in _KINDS if marks[kind]), key=marks.__getitem__, default=None)
@@ -320,10 +322,10 @@ _KINDS = (*PLATFORMS, _OWN)
 
 
 class Columns:
-    """The columns of a platform's table.
+    """Finds and reads the columns of a platform's table.
 
     Attributes:
-        places: where they are, by what they hold; of several, the preferred one comes first.
+        places: the columns' indices by role; if a role has several, the preferred one comes first.
     """
 
     def __init__(self, kind: Platform, headings: Sequence[str]) -> None:
@@ -336,7 +338,7 @@ class Columns:
         self.places = {role: places for role, places in found.items() if places}
 
     def person(self, row: Sequence[str]) -> Person:
-        """The student of a row, with an empty id where it names none."""
+        """Return the student in a row; the id is empty if the row has none."""
         numbers = {one.name: number for one in PLATFORMS if (number := self.read(row, one.name))}
         name = self._kind.name
         if number := self._kind.number_in_table(self.read(row, "number")):
@@ -352,7 +354,7 @@ class Columns:
         )
 
     def read(self, row: Sequence[str], role: str) -> str:
-        """What a row says; the first column of several that says anything, and nothing where there is none."""
+        """Return a row's value for a role: the first that is not empty, or an empty string."""
         return next((cell for place in self.places.get(role, ()) if (cell := row[place].strip())), "")
 
 
@@ -365,7 +367,7 @@ _CLOCK = re.compile(r"\b(\d{1,2}):(\d{2})(?::(\d{2}))?\s*([ap])?\.?m?\b", re.I)
 
 
 def written_date(text: str) -> datetime | None:
-    """A time as Moodle writes it for people: "Friday, 20 November 2026, 5:50 PM"; None where it is no time."""
+    """Parse a time as Moodle shows it: "Friday, 20 November 2026, 5:50 PM"; return None if it is not a time."""
     clock, year, day = _CLOCK.search(text), re.search(r"\b20\d\d\b", text), re.search(r"\b\d{1,2}\b(?!:)", text)
     month = next(
         (found for word in re.findall(r"[^\W\d_]{3,}", text.casefold()) if (found := _MONTHS.get(word[:3]))), 0

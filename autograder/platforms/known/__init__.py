@@ -1,1 +1,1 @@
-"""A platform a file; `registry.py` finds whatever lies here."""
+"""One platform per module; `registry.py` finds every module here."""

@@ -1,6 +1,6 @@
 """Canvas: the zip of "Download Submissions", in which each file's name says whose it is.
 
-It holds the last attempt alone and no times: "LATE" in a name is all that it says about when.
+It holds only the last attempt, and no times: "LATE" in a name is all that it says about them.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ _NAME = re.compile(
 )
 """A file's name, `lovelaceada_LATE_123_456_01_ols-1.ipynb`: 123 is the student, 456 the file.
 
-Canvas's `lib/content_zipper.rb`.
+See Canvas's `lib/content_zipper.rb`.
 """
 
 _ANONYMOUS = re.compile(r"(?P<late>LATE_)?anon_(?P<number>[^_]+)_(?P<file>\d+)_(?P<rest>.+)", re.S)
-"""The same, of an assignment that is graded anonymously."""
+"""The same for an assignment that is graded anonymously."""
 
 
 class Canvas(Platform):
-    """Its gradebook is filled in by `katze export`."""
+    """Canvas, whose gradebook `katze export` fills in."""
 
     name = "canvas"
     order = 50
@@ -45,12 +45,12 @@ class Canvas(Platform):
     feedback = "zip"
 
     def has_named(self, folders: Iterable[str], files: Iterable[str], lessons: Sequence[str] = ()) -> bool:
-        """Whether most files have such names, as some student's own may have one, too."""
+        """Return whether most files have such names; a few may have them by chance."""
         handed_in = [name for name in files if not name.lower().endswith(".csv")]
         return 2 * sum(_parsed(name) is not None for name in handed_in) > len(handed_in)
 
     def read(self, download: Download, lessons: Sequence[str], zone: tzinfo | None) -> Iterator[Found]:
-        """The submissions, one for each student."""
+        """Yield the submissions, one for each student."""
         together: dict[str, list[tuple[re.Match[str], File]]] = defaultdict(list)
         for file in download.files:
             match = _parsed(file.name)
@@ -76,8 +76,10 @@ class Canvas(Platform):
             )
 
     def page_name(self, delivery: Delivery, lesson: str) -> str:
-        """Canvas looks for the numbers of the student and of the file that was handed in, and takes the kind of file
-        from the end (`infer_comment_context_from_filename`); a text or a link has no such file.
+        """Return the submitted file's name with the ending `.html`.
+
+        Canvas looks in it for the student's and the submitted file's numbers, and takes the file type from the end
+        (`infer_comment_context_from_filename`); a text or a link has no such file.
         """
         for name in delivery.names:
             file = name.rpartition("/")[2]

@@ -12,11 +12,11 @@ from autograder.platforms.platform import Found, Platform, by_submission, time_i
 FOLDER = re.compile(
     r"(?P<student>.+)\+(?P<lesson>[^+]+)\+(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[^+]*)(?:\+(?P<random>[^+]*))?", re.S
 )
-"""A folder's name in nbgrader's exchange, below `inbound`; a student's id may hold a `+` itself."""
+"""A folder's name below `inbound` in nbgrader's exchange; a student's id may itself contain a `+`."""
 
 
 class Exchange(Platform):
-    """It holds the submissions to all assignments of a course."""
+    """nbgrader's exchange, which holds the submissions to all assignments of a course."""
 
     name = "exchange"
     order = 40
@@ -24,10 +24,10 @@ class Exchange(Platform):
     is_all_lessons = True
 
     def read(self, download: Download, lessons: Sequence[str], zone: tzinfo | None) -> Iterator[Found]:
-        """The submissions in nbgrader's `inbound` folder: every attempt of every student, to any lesson.
+        """Yield the submissions in nbgrader's `inbound` folder: every attempt of every student, to any lesson.
 
-        When one was handed in is what its folder's name says, as for nbgrader itself. That name, and whose it is, come
-        from the student's own account: `nbgrader collect` also compares the folder's owner, where accounts are ids.
+        The folder's name gives the time, as in nbgrader itself. That name, with the student's id in it, is written by
+        the student's own account: `nbgrader collect` also checks the folder's owner, where account names are ids.
         """
         refusal = "it is not in a folder named student+lesson+time"
         for title, files in by_submission(download, FOLDER.fullmatch, refusal).items():

@@ -1,4 +1,4 @@
-"""A folder for each student, or a file for each: what no platform has named."""
+"""Folders: a folder or a file for each student, with names that no platform gave."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ _UNREAD: Mapping[str, re.Pattern[str]] = {
     "Microsoft Teams": re.compile(r"(?:.*/)?[^/]+/[^/]+/Version \d+/.*", re.S),
     "Sakai": re.compile(r"(?:.*/)?[^/]+\([^/()]+\)/(?:Submission attachment\(s\)/.*|timestamp\.txt)", re.S),
 }
-"""The paths of files in downloads that nobody can read yet, by who makes them."""
+"""Patterns of file paths in the downloads of platforms that Katze cannot read yet, by platform."""
 
 
 class Folder(Platform):
-    """Knows students by the names of folders and files. It comes last: it takes what no other platform recognizes."""
+    """Identifies students by folder and file names. It comes last, and takes whatever no other platform recognizes."""
 
     name = "folder"
     order = 70
     feedback = "folder"
 
     def recognises(self, download: Download, lessons: Sequence[str]) -> bool:
-        """Whatever no other platform has made is taken for students' folders, unless nobody here knows who made it.
+        """Return True for any download that no other platform recognizes, unless its names are clearly not students'.
 
         Raises:
-            BadInput: the names in it are not students': it is another platform's, or everything lies in one folder,
-                as if one student had handed in the work of many.
+            BadInput: the download is from a platform that cannot be read, or everything lies in one folder, as if one
+                student had handed in the work of many.
         """
         for name, pattern in _UNREAD.items():
             if 2 * sum(pattern.fullmatch(file.path) is not None for file in download.files) > len(download.files):
@@ -64,9 +64,10 @@ class Folder(Platform):
         return True
 
     def read(self, download: Download, lessons: Sequence[str], zone: tzinfo | None) -> Iterator[Found]:
-        """The submissions in a folder for each student, or in a file for each, `ada.ipynb` or `ada_01_ols.ipynb`.
+        """Yield the submissions: a folder for each student, or a file for each, `ada.ipynb` or `ada_01_ols.ipynb`.
 
-        In a student's folder one for each lesson may lie, and in that one for each attempt, with a time in its name.
+        A student's folder may contain a folder for each lesson, and that one a folder for each attempt, with a time in
+        its name.
         """
         by_letters = {letters_of(lesson): lesson for lesson in lessons}
         together: dict[tuple[str, str, str], dict[str, File]] = defaultdict(dict)
@@ -102,12 +103,12 @@ class Folder(Platform):
             )
 
     def page_name(self, delivery: Delivery, lesson: str) -> str:
-        """A page in the student's own folder."""
+        """Return the path of a page in the student's own folder."""
         return f"{delivery.student}/{lesson}.html"
 
 
 def _below_wrapper(path: str, download: Download) -> list[str]:
-    """The parts of a path, without the one folder that an archive of a folder begins with."""
+    """Return the parts of a path, without the top folder that an archive of a single folder begins with."""
     parts = path.split("/")
     tops = {file.path.split("/")[0] for file in download.files}
     deep = any(file.path.count("/") > 1 for file in download.files)
@@ -115,7 +116,7 @@ def _below_wrapper(path: str, download: Download) -> list[str]:
 
 
 def _student_of(file: str, lessons: Sequence[str]) -> str:
-    """Whose a file is, by what its name says besides the lesson, a time and a number."""
+    """Return the student's name in a file name: what is left without the lesson, a time and a number."""
     stem = re.sub(r"(?:\.tar)?\.\w+$", "", re.sub(r"\.(?:txt|json|download)$", "", file.strip(), flags=re.I))
     stem = re.sub(r"(?:-\d{1,3}| ?\(\d{1,3}\))$", "", without_time(stem))
     for lesson in sorted(lessons, key=len, reverse=True):

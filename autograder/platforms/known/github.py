@@ -1,4 +1,4 @@
-"""GitHub Classroom: repositories as it clones them, or offers them as archives."""
+"""GitHub Classroom: repositories, cloned by it or downloaded as archives."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from autograder.platforms.download import Download
 from autograder.platforms.platform import Found, Platform
 
 _ENDING = re.compile(r"(?:-(?:main|master))?(?:\.(?:zip|tar|tgz|tar\.gz))?$", re.I)
-"""Of an archive's name: the branch, and what kind it is."""
+"""The end of an archive's name: the branch and the file type."""
 
 
 class GitHub(Platform):
-    """Students are known by their accounts."""
+    """GitHub Classroom, which identifies students by their accounts."""
 
     name = "github"
     order = 60
@@ -26,11 +26,11 @@ class GitHub(Platform):
     table_columns = {"name": ("name",), "number": ("github_username",), "id": ("identifier", "github_username")}
 
     def has_named(self, folders: Iterable[str], files: Iterable[str], lessons: Sequence[str] = ()) -> bool:
-        """Whether a folder is named after a lesson and something else."""
+        """Return whether a folder is named after a lesson and something else."""
         return any(_repository(name, lessons) for name in folders)
 
     def recognises(self, download: Download, lessons: Sequence[str]) -> bool:
-        """Whether most files lie in folders, or archives, that are named after a lesson and something else."""
+        """Return whether most files lie in folders or archives that are named after a lesson and something else."""
         named = [
             self.has_named(file.path.split("/")[:-1] + [file.name] * is_archive(file.name), (), lessons)
             for file in download.files
@@ -38,9 +38,9 @@ class GitHub(Platform):
         return 2 * sum(named) > len(named)
 
     def read(self, download: Download, lessons: Sequence[str], zone: tzinfo | None) -> Iterator[Found]:
-        """The submissions in folders, or archives, that are named after an assignment and an account: `01-ols-ada`.
+        """Yield the submissions in folders or archives that are named after an assignment and an account: `01-ols-ada`.
 
-        Where no folder's name begins like a lesson's, what all of them have in common counts as the assignment's.
+        If a name does not begin with a lesson's, the prefix that all names share counts as the assignment's name.
         """
         tops: dict[str, dict[str, File]] = defaultdict(dict)
         wrapper = len(os.path.commonprefix([file.path.split("/")[:-1] for file in download.files]))
@@ -65,9 +65,9 @@ class GitHub(Platform):
 
 
 def _repository(name: str, lessons: Iterable[str]) -> tuple[str, str] | None:
-    """The lesson and the account that a repository of GitHub Classroom is named after: `01-ols-ada`.
+    """Return the lesson and the account in the name of a GitHub Classroom repository: `01-ols-ada`.
 
-    None where its name does not begin like a lesson's.
+    None if the name does not begin with a lesson's.
     """
     for lesson in lessons:
         match = re.match(f"{spelling_of(lesson)}[-_ ](?=.)", name, re.I)
@@ -77,7 +77,7 @@ def _repository(name: str, lessons: Iterable[str]) -> tuple[str, str] | None:
 
 
 def _common(names: Sequence[str]) -> str:
-    """What several names begin with, up to a dash."""
+    """Return the prefix that several names share, up to a dash."""
     return re.sub(r"[^-]*$", "", os.path.commonprefix(names)) if len(names) > 1 else ""
 
 

@@ -1,4 +1,4 @@
-"""Gradescope: the zip of "Export Submissions", `submission_123/` folders beside `submission_metadata.yml`."""
+"""Gradescope: the zip of "Export Submissions", `submission_123/` folders next to `submission_metadata.yml`."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from autograder.platforms.download import Download
 from autograder.platforms.platform import Found, Platform, by_submission
 
 FOLDER = re.compile(r"submission_(?P<number>\d+)")
-"""A folder's name."""
+"""The name of a submission's folder."""
 
 LIST = "submission_metadata.yml"
-"""Beside those folders: who handed each of them in, and when."""
+"""The file next to those folders that says who handed each one in, and when."""
 
 LIST_BYTES = 50_000_000
 DEEPEST = 100
 
 
 class Gradescope(Platform):
-    """Its numbers are those of submissions."""
+    """Gradescope, whose numbers identify submissions."""
 
     name = "gradescope"
     order = 20
@@ -49,11 +49,11 @@ class Gradescope(Platform):
     feedback = "zip"
 
     def has_named(self, folders: Iterable[str], files: Iterable[str], lessons: Sequence[str] = ()) -> bool:
-        """Whether it has given such names to folders, or its list is among the files."""
+        """Return whether a folder has such a name, or `LIST` is among the files."""
         return LIST in files or super().has_named(folders, files)
 
     def read(self, download: Download, lessons: Sequence[str], zone: tzinfo | None) -> Iterator[Found]:
-        """The submissions: of a group one for each of its members. Without the list, the folders have only numbers.
+        """Yield the submissions, a group's once for each member. Without `LIST`, only the folders' numbers are known.
 
         Raises:
             BadInput: the list cannot be read.
@@ -70,14 +70,14 @@ class Gradescope(Platform):
             yield from _submissions(folder, files, listed.get(folder, {}))
 
     def page_name(self, delivery: Delivery, lesson: str) -> str:
-        """The members of a group have a submission together, and a page each."""
+        """Return a page named after the student: the members of a group share a submission, but not a page."""
         parts = [part for name in delivery.names for part in name.split("/")[:-1]]
         folder = next((part for part in parts if FOLDER.fullmatch(part)), "")
         return folder and f"{folder}/{delivery.student}.html"
 
 
 def _is_handed_in(file: File) -> bool:
-    """Whether a file lies in a submission's folder, so that a student may have written it."""
+    """Return whether a file lies in a submission's folder, so that a student may have written it."""
     return any(FOLDER.fullmatch(part) for part in file.path.split("/")[:-1])
 
 
@@ -118,7 +118,7 @@ def _listed(file: File) -> dict[str, Mapping[str, Any]]:
 
 
 def _check_depth(content: bytes) -> None:
-    """Refuse YAML that is so deep that making data of it would end the process, and not in an exception."""
+    """Refuse YAML that is nested so deeply that building it would crash the process rather than raise an exception."""
     depth = 0
     for event in yaml.parse(content, Loader=_PlainLoader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
@@ -127,7 +127,7 @@ def _check_depth(content: bytes) -> None:
 
 
 class _PlainLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """Makes plain data, also of what is tagged as an object of Ruby's."""
+    """Builds plain data, even from nodes that are tagged as Ruby objects."""
 
 
 def _untagged(loader: Any, _tag: str, node: yaml.Node) -> Any:

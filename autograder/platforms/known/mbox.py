@@ -1,4 +1,4 @@
-"""A mailbox: what students have sent as attachments, in an mbox file, or in messages saved one by one (`.eml`)."""
+"""A mailbox: attachments that students have sent, in an mbox file or in messages saved one by one (`.eml`)."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ from autograder.platforms.download import Download
 from autograder.platforms.platform import Found, Platform
 
 MESSAGE_BYTES = 100_000_000
-"""The longest message that is read: attachments in it are a third longer than the files."""
+"""The longest message that is read; attachments in it are a third larger than the files."""
 
 
 class Mailbox(Platform):
-    """Students are known by their addresses."""
+    """A mailbox, which identifies students by their addresses."""
 
     name = "mbox"
     order = 10
 
     def recognises(self, download: Download, lessons: Sequence[str]) -> bool:
-        """Whether it is a mailbox, or any file in it is a message."""
+        """Return whether it is a mailbox, or any file in it is a message."""
         if download.path.is_file() and _is_mailbox(download.path):
             return True
         return any(file.name.lower().endswith(".eml") for file in download.files)
 
     def read(self, download: Download, lessons: Sequence[str], zone: tzinfo | None) -> Iterator[Found]:
-        """The messages that have attachments, one submission each.
+        """Yield one submission for each message that has attachments.
 
-        When one came is what the server wrote that received it last, which no sender can; where none did, the
-        sender's own clock.
+        Its time is the one written by the last server that received it, which a sender cannot forge; if there is none,
+        the sender's own.
         """
         is_box = download.path.is_file() and _is_mailbox(download.path)
         for title, message in _in_mailbox(download) if is_box else _saved(download):
@@ -58,7 +58,7 @@ class Mailbox(Platform):
 
 
 def _is_mailbox(path: Path) -> bool:
-    """Whether a file is an mbox: it begins with a line of its own."""
+    """Return whether a file is an mbox: those begin with a `From ` line."""
     try:
         with path.open("rb") as file:
             return file.read(5) == b"From "
@@ -67,7 +67,7 @@ def _is_mailbox(path: Path) -> bool:
 
 
 Message = Callable[[], bytes]
-"""Gives the bytes of a message; what is attached is read when it is wanted, a message at a time."""
+"""Returns the bytes of a message; attachments are read only when needed, one message at a time."""
 
 
 def _in_mailbox(download: Download) -> Iterator[tuple[str, Message]]:
@@ -120,7 +120,7 @@ def _parsed(read_message: Message) -> EmailMessage:
 
 
 def _attached(read_message: Message, place: int) -> BytesIO:
-    """The file that is this part of a message, counted from its beginning."""
+    """Return the file in this part of a message; parts are counted from its beginning."""
     part = next(itertools.islice(_parsed(read_message).walk(), place, None))
     held = part.get_payload(decode=True)
     if not isinstance(held, bytes):
@@ -129,7 +129,7 @@ def _attached(read_message: Message, place: int) -> BytesIO:
 
 
 def _received(message: EmailMessage) -> datetime | None:
-    """When the last server received a message; where none says, when it was sent."""
+    """Return when the last server received a message, or, if that is unknown, when it was sent."""
     stated = [str(line).rpartition(";")[2] for line in message.get_all("Received", [])[:1]]
     for text in (*stated, str(message["Date"] or "")):
         try:

@@ -1,4 +1,4 @@
-"""Moodle: the zip of "Download all submissions", with a folder for each student or without."""
+"""Moodle: the zip of "Download all submissions", with or without a folder for each student."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from autograder.platforms.download import Download
 from autograder.platforms.platform import CONTROL, Found, Platform, by_submission
 
 NAME = re.compile(r"(?P<name>.*)_(?P<number>\d+)_assignsubmission_(?P<plugin>[a-z]+)(?:_(?P<rest>.*))?", re.S | re.I)
-"""A folder's name, `Ada Lovelace_12345_assignsubmission_file_`, or a file's, which goes on with the file's own.
+"""A folder's name, `Ada Lovelace_12345_assignsubmission_file_`, or a file's, which goes on
+with the student's file name.
 
-Moodle's `mod/assign/classes/downloader.php`, and before version 4.1 with an underscore at the end.
+See Moodle's `mod/assign/classes/downloader.php`; before version 4.1, folder names ended with an underscore.
 """
 
 _EMAIL = ("Email address", "E-Mail-Adresse")
 
 
 class Moodle(Platform):
-    """Its tables are known by their headings in English and in German."""
+    """Moodle, whose tables are recognized by their headings in English or German."""
 
     name = "moodle"
     order = 30
@@ -49,17 +50,18 @@ class Moodle(Platform):
     names_by_number = True
 
     def read(self, download: Download, lessons: Sequence[str], zone: tzinfo | None) -> Iterator[Found]:
-        """The submissions, one for each participant; what a text field holds is among the files, as `onlinetext.html`.
+        """Yield the submissions, one for each participant; the text of a text field is among the files, as
+        `onlinetext.html`.
 
-        A participant's number is another one in each assignment, so a student is also known by the full name, unless
-        several share it, as all do where the marking is blind.
+        A participant has a different number in each assignment, so students are also identified by full name, unless
+        several share one, as all do under blind marking.
         """
         together: dict[tuple[str, str], dict[str, File]] = defaultdict(dict)
         for title, files in by_submission(download, NAME.fullmatch, "its name does not say whose it is").items():
             match = NAME.fullmatch(title)
             assert match is not None
             for inside, file in files.items():
-                inside = match["rest"] or inside if inside == title else inside  # a file by itself
+                inside = match["rest"] or inside if inside == title else inside  # a file without a folder
                 together[match["name"], match["number"]].setdefault(inside, file)
         called = Counter(name for name, _ in together)
         for (name, number), files in together.items():
@@ -73,13 +75,14 @@ class Moodle(Platform):
             )
 
     def number_in_table(self, cell: str) -> str:
-        """The digits of "Participant 12345", and in German of "Teilnehmer/in12345"."""
+        """Return the digits of "Participant 12345", or in German of "Teilnehmer/in12345"."""
         digits = re.search(r"\d+\s*$", cell)
         return digits.group().strip() if digits else ""
 
     def page_name(self, delivery: Delivery, lesson: str) -> str:
-        """Moodle looks for the participant in a folder's name, or in a file's where there are no folders
-        (`mod/assign/feedback/file/importziplib.php`).
+        """Return a path that names the participant in its folder, or in the file if there are no folders.
+
+        That is where Moodle looks (`mod/assign/feedback/file/importziplib.php`).
         """
         for name in delivery.names:
             *folders, file = name.split("/")
@@ -91,7 +94,7 @@ class Moodle(Platform):
         return ""
 
     def page_name_by_number(self, name: str, number: str, lesson: str) -> str:
-        """A folder as Moodle would have named it."""
+        """Return the path of a page in a folder as Moodle would name it."""
         if not number.isdecimal():
             return ""
         plain = re.sub(r"[_/\\:\s]+", " ", CONTROL.sub(" ", name)).strip(". ")[:60] or "Participant"
