@@ -1,1 +1,1 @@
-"""What platforms deliver is collected into `submitted/`, and what was graded goes back to them."""
+"""Collects platforms' downloads into `submitted/`, and returns feedback to the platforms."""

@@ -1,7 +1,8 @@
-"""`katze collect`: from what a platform delivers to `submitted/<student>/<lesson>/`. Begin here.
+"""`katze collect`: moves a platform's download into `submitted/<student>/<lesson>/`. Begin here.
 
-`platforms/download.py` opens it, the platform's own file finds the submissions in it, `students.py` says whose they
-are, and `deliver.py` puts them where grading looks for them. `course/store/collected.py` keeps where each came from.
+`platforms/download.py` opens the download, the platform's module finds the submissions in it, `students.py` identifies
+the students, and `deliver.py` puts the submissions where grading looks for them. `course/store/collected.py` records
+where each one came from.
 """
 
 from __future__ import annotations
@@ -40,29 +41,29 @@ logger = logging.getLogger(__name__)
 Result = Literal["collected", "replaced", "unchanged", "older", "not collected"]
 
 _SECTIONS = 20
-"""The most archives in one that may be a platform's, rather than a student's each."""
+"""The most archives in a download that are opened to find its platform; more than that are students' own."""
 
 _LOOKED_INTO = 5
-"""How many submissions are opened to learn their lesson, where no name tells."""
+"""How many submissions are opened to find out the lesson, if no name tells."""
 
 _AHEAD = timedelta(days=1)
-"""How far a clock may be ahead of this machine's."""
+"""How far ahead of this machine's clock a submission's time may be."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """What became of a submission.
+    """The result of collecting one submission.
 
     Attributes:
-        title: what the platform calls it.
-        result: whether it lies in `submitted/` now.
-        student: its folder there; empty where no student was found.
-        id: the student's id, where it cannot name a folder; else empty.
-        name: the student's full name, if it is known.
-        lesson: what it was taken for; empty where that is unclear.
-        handed_in: when, in ISO 8601 and UTC; empty where nothing tells.
-        late: whether the platform calls it late.
-        said: what there is to know about it: why it was not collected, what was left out, what it replaces.
+        title: the platform's name for it.
+        result: whether it is in `submitted/` now.
+        student: its folder there; empty if no student was found.
+        id: the student's id, if it cannot be a folder's name; else empty.
+        name: the student's full name; empty if unknown.
+        lesson: the lesson that it was collected for; empty if unclear.
+        handed_in: when it was handed in, in ISO 8601 and UTC; empty if unknown.
+        late: whether the platform calls it late; None if it does not say.
+        said: remarks: why it was not collected, what was left out, what it replaces.
     """
 
     title: str
@@ -78,14 +79,14 @@ class Row:
 
 @dataclass
 class Collection:
-    """What a run has collected, or, where it was a dry one, would collect.
+    """The result of a run: what it has collected or, if dry, would collect.
 
     Attributes:
-        source: what was collected, by its name.
-        platform: where it comes from, by its name.
-        rows: what became of each submission.
-        refused: files that are part of none, with the reason.
-        remarks: a sentence each about rosters.
+        source: the download's name.
+        platform: the name of the platform that it comes from.
+        rows: the result for each submission.
+        refused: the reason for each file that belongs to no submission.
+        remarks: sentences about rosters, late submissions and other lessons.
         dry_run: whether nothing was written.
     """
 
@@ -98,11 +99,11 @@ class Collection:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every submission was taken, or is older than one that was."""
+        """Whether every submission was collected, or is older than one that was."""
         return all(row.result != "not collected" for row in self.rows)
 
     def record(self) -> dict[str, Any]:
-        """All of it as JSON data."""
+        """Return all of it as JSON data."""
         return asdict(self)
 
 
@@ -116,26 +117,26 @@ def collect(
     zone: tzinfo | None = None,
     dry_run: bool = False,
 ) -> Collection:
-    """Take the submissions of a download into a course.
+    """Collect the submissions in a download into a course.
 
     Args:
-        course: where to.
-        path: what a platform delivers: an archive, a folder, a mailbox.
-        platform: where it comes from, by its name; by default found from the names in it.
-        lesson: what it was handed in to; by default found from names and notebooks. Of a download that holds several
-            lessons only this one is collected.
-        rosters: who is who; the course's own, and tables beside the submissions, are read as well.
-        zone: of times that are written without one; by default this machine's.
+        course: the course.
+        path: a platform's download: an archive, a folder, a mailbox.
+        platform: the name of the platform that it comes from; by default, the names in it tell.
+        lesson: the lesson that it was handed in to; by default, names and notebooks tell. If a download holds several
+            lessons, only this one is collected.
+        rosters: tables of students; the course's own, and tables next to the submissions, are also read.
+        zone: the time zone of times written without one; by default this machine's.
         dry_run: write nothing, and say what would be done.
 
     Raises:
-        BadInput: before anything is written: the download or a roster cannot be read, its platform or lesson is
-            unclear, or somebody else is collecting.
+        BadInput: the download or a roster cannot be read, its platform or lesson is unclear, or somebody else is
+            collecting. Nothing has been written then.
     """
     if lesson is not None:
         course.release_notebook(lesson)
     with opened_download(path) as download:
-        if path.resolve() == course.submitted.resolve():  # a raw download beside what was collected already
+        if path.resolve() == course.submitted.resolve():  # a raw download next to collected submissions
             lessons = set(course.lessons())
             download.files = [file for file in download.files if not set(file.path.split("/")[1:2]) & lessons]
         origin = named(platform) if platform else _guessed(download, course.lessons())
@@ -161,7 +162,7 @@ def collect(
 
 
 def _late_ones(rows: Sequence[Row], course: Course) -> Iterator[str]:
-    """Who is late by an unknown time, unless the course says how late."""
+    """Yield remarks on students who are late by an unknown time, unless the course says how late."""
     by_lesson: dict[str, list[str]] = defaultdict(list)
     for row in rows:
         if row.late and not row.handed_in and row.student not in course.semester.lesson(row.lesson).handed_in:
@@ -170,14 +171,14 @@ def _late_ones(rows: Sequence[Row], course: Course) -> Iterator[str]:
         yield from remarks_on_late(lesson, sorted(filter(None, students)))
 
 
-# What it is --------------------------------------------------------------------------------------------------
+# The platform ------------------------------------------------------------------------------------------------
 
 
 def _guessed(download: Download, lessons: Sequence[str]) -> Platform:
-    """Where a download comes from. A few archives in it are opened, if they turn out to be a platform's.
+    """Return the platform that a download comes from; replace archives in it by their contents if they name one.
 
     Raises:
-        BadInput: there is no reader for what made it.
+        BadInput: it comes from a platform that cannot be read.
     """
     *platforms, whatever = PLATFORMS
     found = next((one for one in platforms if one.recognises(download, lessons)), None)
@@ -185,7 +186,7 @@ def _guessed(download: Download, lessons: Sequence[str]) -> Platform:
         unpacked = replace(download, refused={**download.refused})
         if unpacked.unpack():
             found = platform_by_names(*names_in(file.path for file in unpacked.files))
-            if found is not None:  # else it is one archive a student, as in a folder
+            if found is not None:  # else each archive is a student's, as in a folder
                 download.files, download.refused = unpacked.files, unpacked.refused
     if found is None:
         whatever.recognises(download, lessons)
@@ -193,9 +194,9 @@ def _guessed(download: Download, lessons: Sequence[str]) -> Platform:
 
 
 def _tables_beside(download: Download, platform: Platform) -> list[Listed]:
-    """The students in tables beside the submissions, which are taken out of the download.
+    """Return the students in tables next to the submissions, and take these tables out of the download.
 
-    A table counts only where no student can have put it: under a name that the platform gives to nobody's submission.
+    A table counts only where no student can have put it: in a place that the platform never uses for submissions.
     """
     listed = []
     for file in list(download.files) if platform.is_one_assignment else ():
@@ -206,11 +207,11 @@ def _tables_beside(download: Download, platform: Platform) -> list[Listed]:
     return listed
 
 
-# What it was handed in to ------------------------------------------------------------------------------------
+# The lesson --------------------------------------------------------------------------------------------------
 
 
 def _lesson_by_name(found: Found, lessons: Sequence[str]) -> str:
-    """The lesson whose name its platform or its files bear; empty where none does."""
+    """Return the lesson named by the platform or in the file names; empty if there is none."""
     for text in (found.lesson, *(path.rpartition("/")[2] for path in found.files), found.title):
         letters = letters_of(text)
         bearing = [lesson for lesson in lessons if letters_of(lesson) in letters]
@@ -220,7 +221,7 @@ def _lesson_by_name(found: Found, lessons: Sequence[str]) -> str:
 
 
 def _lesson_by_cells(found: Found, lessons: Sequence[str]) -> str:
-    """The lesson whose cells its notebooks hold; empty where that is unclear."""
+    """Return the lesson whose cells its notebooks contain; empty if that is unclear."""
     by_topic = {lesson.partition("_")[2] or lesson: lesson for lesson in lessons}
     held = {by_topic[topic] for topic in topics_in(found.files.values()) if topic in by_topic}
     return held.pop() if len(held) == 1 else ""
@@ -234,10 +235,10 @@ def _by_lesson(
     platform: Platform,
     collection: Collection,
 ) -> dict[str, list[Found]]:
-    """The submissions by their lessons; those that were not asked for are only counted, those of none are named.
+    """Return the submissions by lesson; only count those to unwanted lessons, and name those without a lesson.
 
     Raises:
-        BadInput: a download of one assignment does not say of which, or it is another lesson's than the one wanted.
+        BadInput: a download of one assignment does not say which, or it is for another lesson than the one wanted.
     """
     if platform.is_one_assignment:
         return {_lesson_of_all(found, wanted, lessons, source): list(found)}
@@ -266,10 +267,10 @@ def _by_lesson(
 
 
 def _lesson_of_all(found: Sequence[Found], wanted: str | None, lessons: Sequence[str], source: Path) -> str:
-    """The lesson of an assignment's download: the one wanted, else what most of its submissions are.
+    """Return the lesson of a download of one assignment: the one wanted, else that of most submissions.
 
     Raises:
-        BadInput: it is unclear, or most submissions do not bear the wanted one's name, and hold another's cells.
+        BadInput: it is unclear, or most submissions lack the wanted lesson's name and contain another lesson's cells.
     """
     if wanted:
         unnamed = [one for one in found if _lesson_by_name(one, lessons) != wanted]
@@ -296,12 +297,12 @@ def _other(source: Path, wanted: str, others: Counter[str]) -> BadInput:
     )
 
 
-# Taking it in ------------------------------------------------------------------------------------------------
+# Collecting --------------------------------------------------------------------------------------------------
 
 
 @dataclass
 class _Run:
-    """One run of `collect`, once it is known what the download is."""
+    """One run of `collect`, after the platform and the lessons are known."""
 
     course: Course
     platform: Platform
@@ -311,7 +312,7 @@ class _Run:
     collection: Collection
 
     def take_lesson(self, lesson: str, found: Sequence[Found]) -> None:
-        """Take in all submissions to a lesson, a student at a time."""
+        """Collect all submissions to a lesson, one student at a time."""
         together: dict[str, list[tuple[Found, Person]]] = defaultdict(list)
         for one in found:
             try:
@@ -332,7 +333,7 @@ class _Run:
                 write_collected(self.course, lesson, students)
 
     def _with_table(self, found: Found, person: Person) -> Found:
-        """A submission with what its platform's own table says of it: when it came, and whether it was late."""
+        """Return a submission, adding its time and lateness from its platform's own table if they are missing."""
         platform = self.platform.name
         if person.numbers.get(platform) != found.number:
             return found
@@ -346,10 +347,10 @@ class _Run:
     def _take(
         self, lesson: str, folder: str, person: Person, attempts: Sequence[Found], before: Delivery | None
     ) -> Delivery | None:
-        """Take in a student's newest submission to a lesson; returns what is to be recorded, None if nothing is."""
+        """Collect a student's newest submission to a lesson; return what to record, or None for nothing."""
         said: list[str] = []
         possible = [_with_a_possible_time(one, said) for one in attempts]
-        by_time = all(one.handed_in for one in possible)  # else the platform's own count must do
+        by_time = all(one.handed_in for one in possible)  # else go by the platform's own count
         *older, newest = sorted(
             possible, key=lambda one: (one.handed_in.timestamp() if by_time and one.handed_in else 0, one.rank)
         )
@@ -379,7 +380,7 @@ class _Run:
         if there == "something else":
             was = before or Delivery(folder, "", "", ("",))
             others.append(OlderDelivery(was.names[0], was.handed_in, was.digest, kept))
-        if there == "the same" and before is not None:  # this download may know less of it than an earlier one
+        if there == "the same" and before is not None:  # this download may say less about it than an earlier one
             stated = datetime.fromisoformat(before.handed_in) if before.handed_in else None
             late = before.late if newest.late is None else newest.late
             newest = replace(newest, handed_in=newest.handed_in or stated, late=late)
@@ -404,7 +405,7 @@ class _Run:
         )
 
     def _is_older(self, newest: Found, before: Delivery, lesson: str) -> bool:
-        """Whether a submission came before the one that was collected, and lies in `submitted/` still."""
+        """Return whether a submission is older than the one that was collected and is still in `submitted/`."""
         if not (self.course.submitted / before.student / lesson).exists():
             return False
         if newest.handed_in is not None and before.handed_in:
@@ -433,5 +434,5 @@ def _called(other: OlderDelivery) -> str:
 
 
 def _once(others: Sequence[OlderDelivery]) -> tuple[OlderDelivery, ...]:
-    """Each of them once: collecting the same again says nothing new."""
+    """Return each of them once: collecting the same download again adds nothing."""
     return tuple({(other.name, other.handed_in, other.kept): other for other in others}.values())

@@ -1,4 +1,4 @@
-"""Putting a submission into `submitted/<student>/<lesson>/`: whole or not at all, and nothing there is lost."""
+"""Puts a submission into `submitted/<student>/<lesson>/`, all or nothing, and keeps what it replaces."""
 
 from __future__ import annotations
 
@@ -29,30 +29,30 @@ from autograder.repair import Release, answers_in
 from course_lib.ground.files import put_in_place, sha256_of
 
 SUBMISSION_BYTES = 200_000_000
-"""What the files of one submission may have together."""
+"""The most bytes that the files of one submission may have together."""
 
 FILES = 500
-"""The most files of one submission that are taken."""
+"""The most files that are taken from one submission."""
 
 _BEING_MADE = ".collecting-"
-"""What a folder's name in `submitted/` begins with while it is being filled: hidden, so nobody grades it."""
+"""The prefix of a folder in `submitted/` while it is being filled; it is hidden, so nobody grades it."""
 
 
 There = Literal["nothing", "the same", "another time", "something else"]
-"""What lies where a submission goes; "another time" is the same but for when it was handed in."""
+"""What is already in a submission's place; "another time" differs only in when it was handed in."""
 
 
 @dataclass(frozen=True)
 class Staged:
-    """A submission that is written, and not yet where it belongs.
+    """A submission that is written, but not yet in its place.
 
     Attributes:
-        folder: where it is now.
-        place: where it goes.
-        names: what the platform called its files, the one that is graded first.
-        digest: SHA-256 of that one, in hexadecimal; empty where there is none.
-        problem: why grading will find no notebook; empty where it will.
-        left: why files of it were left out, by what the platform calls them.
+        folder: its folder for now.
+        place: its final folder.
+        names: the platform's names of its files, first that of the graded notebook.
+        digest: SHA-256 of the graded notebook, in hexadecimal; empty if there is none.
+        problem: why grading will find no notebook; empty if it will find one.
+        left: why files were left out, by the platform's names.
     """
 
     folder: Path
@@ -63,7 +63,7 @@ class Staged:
     left: Mapping[str, str]
 
     def there(self) -> There:
-        """What lies where it goes."""
+        """Return what is already in its place."""
         if not os.path.lexists(self.place):
             return "nothing"
         if self.place.is_symlink() or not self.place.is_dir():
@@ -72,16 +72,16 @@ class Staged:
         times = before.pop(timestamps.NAME, None), after.pop(timestamps.NAME, None)
         if before != after:
             return "something else"
-        is_new = times[1] not in (None, times[0])  # what somebody knows of the time stays known
+        is_new = times[1] not in (None, times[0])  # a known time is not dropped for an unknown one
         return "another time" if is_new else "the same"
 
 
 class Deliverer:
-    """Takes submissions into a course, one after another; nobody else does so at the same time.
+    """Puts submissions into a course, one after another; nobody else does so at the same time.
 
     Args:
-        course: where to.
-        staging: a folder for what is not there yet, on the same disk.
+        course: the course.
+        staging: a folder on the same disk, for submissions that are not in their place yet.
     """
 
     def __init__(self, course: Course, staging: Path) -> None:
@@ -90,10 +90,10 @@ class Deliverer:
         self._began = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
 
     def stage(self, found: Found, student: str, lesson: str) -> Staged:
-        """Write a submission beside the others.
+        """Write a submission into the staging folder.
 
         Raises:
-            Refused: none of its files can be taken.
+            Refused: none of its files can be taken, or the student's folder is a link or a file.
         """
         above = self._course.submitted / student
         if above.is_symlink() or (above.exists() and not above.is_dir()):
@@ -104,7 +104,7 @@ class Deliverer:
         budget = SUBMISSION_BYTES
         for path, file in sorted(found.files.items(), key=lambda one: not is_notebook(one[0])):
             safe = _safe_path(path, written)
-            if safe.casefold() == timestamps.NAME:  # when it was handed in the platform says, and no student's file
+            if safe.casefold() == timestamps.NAME:  # the platform says when it was handed in, not a student's file
                 continue
             try:
                 if len(written) >= FILES:
@@ -131,9 +131,9 @@ class Deliverer:
         return Staged(folder, self._course.submitted / student / lesson, names, digest, problem, left)
 
     def put(self, staged: Staged, there: There) -> str:
-        """Put a submission where it belongs; returns where what was there is kept, relative to the course's folder.
+        """Put a submission in its place; return where the earlier one is kept, relative to the course's folder.
 
-        Empty where nothing was, or only the time has changed.
+        Empty if there was none, or only the time has changed.
         """
         kept = ""
         if there == "another time":
@@ -148,7 +148,7 @@ class Deliverer:
         return kept
 
     def _keep(self, place: Path) -> str:
-        """Move away what lies in a place."""
+        """Move what is in this place out of the way, and return where it is kept."""
         above = self._course.root / ".katze" / "replaced" / place.name / place.parent.name
         above.mkdir(mode=0o700, parents=True, exist_ok=True)
         kept = above / self._began
@@ -162,11 +162,11 @@ class Deliverer:
 
 @contextlib.contextmanager
 def deliverer(course: Course, dry_run: bool) -> Iterator[Deliverer]:
-    """Take submissions into a course, for as long as the block runs.
+    """Take submissions into a course while the block runs.
 
     Args:
-        course: where to.
-        dry_run: only find out what would become of each; nothing may be `put`.
+        course: the course.
+        dry_run: only find out what would happen to each one; `put` must not be called.
 
     Raises:
         BadInput: somebody else is collecting.
@@ -177,7 +177,7 @@ def deliverer(course: Course, dry_run: bool) -> Iterator[Deliverer]:
         return
     with _alone(course):
         course.submitted.mkdir(parents=True, exist_ok=True)
-        for left in course.submitted.glob(f"{_BEING_MADE}*"):  # by a run that was cut off
+        for left in course.submitted.glob(f"{_BEING_MADE}*"):  # left by a run that was cut off
             shutil.rmtree(left, ignore_errors=True)
         with tempfile.TemporaryDirectory(
             prefix=_BEING_MADE, dir=course.submitted, ignore_cleanup_errors=True
@@ -198,7 +198,7 @@ def _alone(course: Course) -> Iterator[None]:
 
 
 def _safe_path(path: str, taken: Mapping[str, str]) -> str:
-    """A path inside a submission that can be written anywhere and read by a person."""
+    """Return a path inside a submission that any file system takes and a person can read."""
     parts = [_safe_name(part) for part in path.split("/") if part not in ("", ".", "..")] or ["file"]
     safe = "/".join(parts)
     number = 1
@@ -219,7 +219,7 @@ def _safe_name(name: str) -> str:
 
 
 def _write(place: Path, file: File) -> int:
-    """Write a file; returns how many bytes it has. Nothing is left of one that cannot be read to its end."""
+    """Write a file, and return its length in bytes; remove it again if its source cannot be read to the end."""
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         with place.open("xb") as written:
@@ -236,7 +236,7 @@ def _write(place: Path, file: File) -> int:
 
 
 def _digests(folder: Path) -> dict[str, str]:
-    """What is in a folder, by path; links are not followed."""
+    """Return the digests of the files in a folder, by path; do not follow links."""
     return {
         str(path.relative_to(folder)): sha256_of(path) if path.is_file() and not path.is_symlink() else "no file"
         for path in folder.rglob("*")

@@ -1,4 +1,4 @@
-"""Prints what `katze collect` has matched, what it could not, and why."""
+"""Prints what `katze collect` has matched, what it could not match, and why."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _COLOURS: dict[Result, str] = {"collected": "green", "replaced": "green", "older
 
 
 def print_collection(collection: Collection, course: Course, console: Console) -> None:
-    """A row for each submission that was not there before, then what was refused, and what comes next."""
+    """Print a row for each submission that was not there before, then refused files, remarks, and the next command."""
     new = [row for row in collection.rows if row.result != "unchanged"]
     if new:
         console.print(_table(new))

@@ -1,6 +1,7 @@
-"""Gives a lesson's feedback back: each page under the name by which a platform knows its student, in one zip.
+"""Returns a lesson's feedback: all pages in one zip, each under the name by which a platform knows the student.
 
-A page goes back only if it is what was written and shows the current points. The remarks name everyone left out.
+A page is returned only if it is unchanged since it was written and shows the current points. The remarks name everyone
+who is left out.
 """
 
 from __future__ import annotations
@@ -48,12 +49,12 @@ NEW, CHANGED, SAME = "new", "changed", "as returned"
 
 @dataclass(frozen=True, kw_only=True)
 class Page(WorksheetRow):
-    """A student's page, and how the student is found in a worksheet.
+    """A student's page, and the facts for finding the student in a worksheet.
 
     Attributes:
-        name: its path in the zip, or in the folder; empty where the platform does not know whose it would be.
-        path: where it is.
-        digest: SHA-256 of it, in hexadecimal.
+        name: its path in the zip or folder; empty if the platform could not tell whose it is.
+        path: the page's file.
+        digest: its SHA-256, in hexadecimal.
         state: whether it is "new", has "changed" since it was returned, or is "as returned".
     """
 
@@ -63,20 +64,20 @@ class Page(WorksheetRow):
     state: str
 
     def record(self) -> dict[str, Any]:
-        """As JSON data."""
+        """Return it as JSON data."""
         facts = ("student", "name", "points", "most", "comment", "state")
         return {name: getattr(self, name) for name in facts}
 
 
 @dataclass(frozen=True)
 class GoingBack:
-    """What goes back, and what does not.
+    """The pages that go back, and remarks on those that do not.
 
     Attributes:
         lesson: the lesson.
-        platform: where to.
-        pages: in the order of the students' ids.
-        remarks: a sentence each: who is left out and why, and what the instructor should know.
+        platform: the platform that they go to.
+        pages: the pages, sorted by student id.
+        remarks: sentences on who is left out and why, and on pages that may still change.
     """
 
     lesson: str
@@ -88,18 +89,19 @@ class GoingBack:
 def plan(
     course: Course, lesson: str, platform: str, roster: Path | None = None, only_changed: bool = False
 ) -> GoingBack:
-    """What of a lesson can go back; nothing is written.
+    """Find out which of a lesson's pages can be returned; write nothing.
 
     Args:
         course: the course.
         lesson: the lesson.
-        platform: the name of one that takes feedback.
-        roster: a CSV file that tells the platform's numbers, for those who were not collected from it; it adds to the
-            course's own `roster.csv`, where there is one.
-        only_changed: leave out the pages that were returned as they are.
+        platform: the name of a platform that takes feedback.
+        roster: a CSV file with the platform's numbers, for students who were not collected from it; used in addition to
+            the course's own `roster.csv`.
+        only_changed: leave out pages that have not changed since they were returned.
 
     Raises:
-        BadInput: nothing of the lesson has been graded; what was collected or returned, or the roster, cannot be read.
+        BadInput: nothing in the lesson has been graded; or the roster, or the record of what was collected or
+            returned, cannot be read.
     """
     if course.is_plain(lesson):
         raise BadInput(
@@ -174,7 +176,7 @@ def _page(
 
 
 def _comment(record: Record) -> str:
-    """What a person has written to a student, as HTML: a paragraph for each cell, which never begins like a formula."""
+    """Return a person's comments to a student as HTML, a paragraph for each cell; it never begins like a formula."""
     said = [(re.sub(r"-(?:written|answer|check)$", "", cell.cell), cell.comment.strip()) for cell in record.by_hand]
     return "".join(
         f"<p>{escape(cell.replace('-', '.', 1))}: {escape(comment).replace(chr(10), '<br>')}</p>"
@@ -184,7 +186,7 @@ def _comment(record: Record) -> str:
 
 
 def _not_final(course: Course, lesson: str, records: Sequence[Record]) -> Iterator[str]:
-    """What may change the pages of these records again."""
+    """Yield the reasons why the pages of these records may still change."""
 
     def is_another(record: Record) -> bool:
         folder = course.submitted / record.student / lesson
@@ -203,15 +205,15 @@ def _not_final(course: Course, lesson: str, records: Sequence[Record]) -> Iterat
 
 
 def fill_worksheet(plan: GoingBack, worksheet: Path, scale: bool = False) -> Filled:
-    """Points, and for Moodle comments, in a table that the platform has exported.
+    """Fill in points, and for Moodle comments, in a table that the platform has exported.
 
     Args:
-        plan: what goes back.
+        plan: the pages that go back.
         worksheet: Moodle's grading worksheet, or Gradescope's grades.
-        scale: where the platform gives another number of points at most, write the same share of those.
+        scale: if the platform's maximum is different, scale the points to it.
 
     Raises:
-        BadInput: see `worksheet.fill`; or the platform takes no such table from here.
+        BadInput: as for `worksheet.fill`; or Katze fills in no table for this platform.
     """
     if "points" not in plan.platform.table_columns:
         known = " and ".join(one.name for one in PLATFORMS if "points" in one.table_columns)
@@ -220,7 +222,7 @@ def fill_worksheet(plan: GoingBack, worksheet: Path, scale: bool = False) -> Fil
 
 
 def write_pages(plan: GoingBack, to: Path) -> None:
-    """Write the pages into a zip, whole or not at all, or into a folder; one page at a time is in memory."""
+    """Write the pages into a zip (all or nothing) or into a folder, with only one page in memory at a time."""
     logger.info("%d pages into %s", len(plan.pages), to)
     if plan.platform.feedback == "folder":
         for page in plan.pages:
@@ -238,7 +240,7 @@ def write_pages(plan: GoingBack, to: Path) -> None:
 
 
 def _read(page: Page) -> bytes:
-    """The page, as it was when the plan was made."""
+    """Return the page's content, which must be the same as when the plan was made."""
     content = page.path.read_bytes()
     if hashlib.sha256(content).hexdigest() != page.digest:
         raise BadInput(f"{page.path} was rewritten in the meantime; run this again when `katze grade` has ended")
@@ -246,7 +248,7 @@ def _read(page: Page) -> bytes:
 
 
 def remember(course: Course, plan: GoingBack, filled: Filled | None = None) -> None:
-    """Record that these pages have gone back."""
+    """Record that these pages were returned."""
     pages, now = read_returned(course, plan.lesson), datetime.now(UTC).isoformat(timespec="seconds")
     for page in plan.pages:
         written = filled is not None and page.student in filled.comments
@@ -256,16 +258,16 @@ def remember(course: Course, plan: GoingBack, filled: Filled | None = None) -> N
 
 
 def default_place(course: Course, plan: GoingBack) -> Path:
-    """Where to write what goes back, unless `--to` names another place."""
+    """Return where to write the pages, unless `--to` names another place."""
     name = f"{plan.lesson}-{plan.platform.name}"
     return course.root / "build" / "return" / (name if plan.platform.feedback == "folder" else f"{name}.zip")
 
 
 def worksheet_place(zip_path: Path, worksheet: Path) -> Path:
-    """Where a filled worksheet is written: beside the zip, and never over the one that was exported.
+    """Return where to write a filled worksheet: next to the zip, and never over the one that was exported.
 
     Raises:
-        BadInput: it lies there itself.
+        BadInput: the exported worksheet is in that very place.
     """
     path = zip_path.parent / f"{zip_path.stem}-worksheet.csv"
     if path.exists() and os.path.samefile(path, worksheet):

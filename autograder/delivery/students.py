@@ -1,4 +1,4 @@
-"""Finds the student whose submission it is, and names the student's folder."""
+"""Finds the student who handed in a submission, and names the student's folder."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from autograder.platforms.roster import Person, Roster
 from autograder.words import printable, some
 
 NAME_BYTES = 120
-"""The longest name of a folder: file systems take twice as much."""
+"""The longest name of a folder; file systems allow twice as many bytes."""
 
 
 def student_of(found: Found, platform: Platform, roster: Roster) -> Person:
-    """Whose a submission is: the one in the roster that it fits, or, without a roster, whom the platform names.
+    """Return the student who handed in a submission: the match in the roster or, without one, whom the platform names.
 
     Raises:
-        Refused: nobody in the roster fits, or several do; or the platform names nobody.
+        Refused: nobody in the roster matches, or several do; or the platform names nobody.
     """
     id = unicodedata.normalize("NFC", found.id)
     if roster.people:
@@ -40,10 +40,10 @@ def student_of(found: Found, platform: Platform, roster: Roster) -> Person:
 
 
 def folder_name(id: str) -> str:
-    """The folder of a student in `submitted/`: the id itself, where it can be one.
+    """Return the name of a student's folder in `submitted/`: the id itself, if it can be a folder's name.
 
-    Else characters that cannot be in it become `_`, and a few letters of the id's digest keep it apart from others.
-    The same id always has the same folder; `.katze/collected/` says which id that is.
+    Otherwise, characters that are not allowed become `_`, and a few characters of the id's digest make the name unique.
+    The same id always has the same folder; `.katze/collected/` records the id.
     """
     try:
         check_student_id(id)

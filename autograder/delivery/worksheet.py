@@ -1,7 +1,7 @@
-"""Points and comments in a table that a platform has exported: what is not filled in stays as it was, byte for byte.
+"""Fills in points and comments in a table that a platform has exported, and keeps all other bytes as they were.
 
-A spreadsheet, or Python's `csv`, would write the whole table anew: with other quotes, other ends of lines, and numbers
-that have lost their leading zeros.
+A spreadsheet or Python's `csv` would rewrite the whole table, with different quotes, different line ends, and numbers
+without their leading zeros.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from autograder.words import printable, some
 
 @dataclass(frozen=True, kw_only=True)
 class WorksheetRow:
-    """What is filled in for a student.
+    """The points and the comment to fill in for a student.
 
     Attributes:
-        student: the id.
-        number: the platform's; empty where it has none.
-        ids: the student's id, in every spelling.
-        email: the address; empty where nothing tells.
-        points: all points.
-        most: what the lesson gives at most.
-        comment: HTML; empty where there is none.
-        earlier: SHA-256 of the comment that was filled in before, in hexadecimal, and may be replaced; empty where
-            there is none.
+        student: the student's id.
+        number: the platform's number; empty if unknown.
+        ids: all spellings of the student's id.
+        email: the address; empty if unknown.
+        points: the total.
+        most: the lesson's maximum.
+        comment: HTML; empty if there is none.
+        earlier: SHA-256, in hexadecimal, of the comment that was filled in before and may be replaced; empty if there
+            is none.
     """
 
     student: str
@@ -50,10 +50,10 @@ class Filled:
     """A table that was filled in.
 
     Attributes:
-        content: its file.
-        points: the students whose points are in it.
-        comments: those whose comment is.
-        remarks: a sentence each.
+        content: the file's bytes.
+        points: the students whose points were filled in.
+        comments: the students whose comment was filled in.
+        remarks: sentences for the instructor.
     """
 
     content: bytes = field(repr=False)
@@ -67,12 +67,12 @@ def fill(path: Path, platform: Platform, entries: Sequence[WorksheetRow], scale:
 
     Args:
         path: the table.
-        platform: one that has a column of points.
-        entries: what to fill in.
-        scale: where the platform gives another number of points at most, write the same share of those.
+        platform: a platform that has a column of points.
+        entries: the points and comments.
+        scale: if the platform's maximum is different, scale the points to it.
 
     Raises:
-        BadInput: it cannot be read, is no such table, or gives another number of points at most than the lesson.
+        BadInput: it cannot be read, is not such a table, or has another maximum than the lesson.
     """
     table = read_table(path)
     columns = _columns(path, platform, table.headings)
@@ -126,7 +126,7 @@ def _columns(path: Path, platform: Platform, headings: Sequence[str]) -> Columns
 
 
 def _rows_by(columns: Columns, platform: Platform, table: CsvTable) -> dict[tuple[str, str], list[int]]:
-    """The rows of a table by what says whose they are."""
+    """Return a table's row indices by what identifies the student: number, id, or e-mail address."""
     found: dict[tuple[str, str], list[int]] = defaultdict(list)
     for place, row in enumerate(table.rows):
         person = columns.person(row)
@@ -137,9 +137,9 @@ def _rows_by(columns: Columns, platform: Platform, table: CsvTable) -> dict[tupl
 
 
 def _row_of(entry: WorksheetRow, platform: Platform, rows: Mapping[tuple[str, str], list[int]]) -> int | None:
-    """The one row that is a student's; None where there is none, or nobody can tell which.
+    """Return the index of a student's row; None if there is none, or several could be.
 
-    The number of a submission comes last: the members of a group share it.
+    A submission's number is tried last, because the members of a group share it.
     """
     asked = [("id", entry.ids), ("email", {entry.email})]
     asked.insert(0 if platform.numbers_students else 2, ("number", {entry.number}))
@@ -151,7 +151,7 @@ def _row_of(entry: WorksheetRow, platform: Platform, rows: Mapping[tuple[str, st
 
 
 def _points(path: Path, entry: WorksheetRow, most: str, scale: bool) -> str:
-    """Points as a platform takes them, written as it writes those that can be had."""
+    """Return points in the platform's notation, with a decimal comma if its maximum has one."""
     possible, points = number_in(most), entry.points
     if possible is not None and possible != entry.most:
         if not scale:
@@ -165,11 +165,11 @@ def _points(path: Path, entry: WorksheetRow, most: str, scale: bool) -> str:
 
 
 class Cells:
-    """The cells of a CSV file as they are spelled in it; one can be written, and the others stay."""
+    """The cells of a CSV file with their exact spelling; writing one leaves the others unchanged."""
 
     def __init__(self, text: str, delimiter: str) -> None:
         self._delimiter = delimiter
-        self._lines: list[list[str]] = [[]]  # the cells of each, with quotes, and how it ends
+        self._lines: list[list[str]] = [[]]  # each line's cells, with their quotes, then its line end
         between = re.escape(delimiter)
         for cell, end in re.findall(rf'("(?:[^"]|"")*+"|[^{between}\r\n]*+)({between}|\r\n|\r|\n|\Z)', text):
             self._lines[-1].append(cell)
@@ -179,11 +179,11 @@ class Cells:
         self._rows = [line for line in self._lines[:-1] if line[:-1] != [""]]
 
     def rows(self) -> list[list[str]]:
-        """What they say, without empty lines."""
+        """Return the cells' values, without empty lines."""
         return [[_plain(cell) for cell in line[:-1]] for line in self._rows]
 
     def write(self, row: int, column: int, text: str) -> None:
-        """Write a cell, quoted as it was; where it says that already, its bytes stay."""
+        """Write a cell, quoted as before; if it has this value already, leave its bytes alone."""
         *cells, end = self._rows[row]
         cells += [""] * (column + 1 - len(cells))
         if _plain(cells[column]) != text:
@@ -192,7 +192,7 @@ class Cells:
             self._rows[row][:] = [*cells, end]
 
     def text(self) -> str:
-        """The file."""
+        """Return the file's text."""
         return "".join(self._delimiter.join(line[:-1]) + line[-1] for line in self._lines[:-1])
 
 

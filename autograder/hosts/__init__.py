@@ -1,1 +1,1 @@
-"""Services that start the grader themselves, in containers of their own."""
+"""Services that start the grader themselves, in their own containers."""

@@ -1,1 +1,1 @@
-"""Gradescope: the archive that its autograder is made of, and what runs there for each submission."""
+"""Gradescope: builds the archive for its autograder, and runs there for each submission."""

@@ -1,12 +1,12 @@
-"""Makes the archive that a Gradescope assignment's autograder is made of.
+"""Builds the archive from which Gradescope makes an assignment's autograder.
 
-    setup.sh, run_autograder      what Gradescope starts: once, and for each submission
-    python, requirements.txt      the version of Python and those of all packages that this machine grades with
+    setup.sh, run_autograder      started by Gradescope: once, and for each submission
+    python, requirements.txt      the versions of Python and of all packages that this machine grades with
     library/                      `course_lib` and `autograder`, as they are here
-    course/                       the lesson's release and exercises, what the course sets for its grades, the secret
+    course/                       the lesson's release and exercises, the course's settings for its grades, the secret
 
-No student's name goes into it, nor a deadline. The secret is one of its own, which follows from the course's:
-someone who gets hold of an archive knows the hidden inputs of that archive alone.
+The archive contains no student's name and no deadline. Its secret is derived from the course's secret, so that someone
+who gets hold of an archive knows only the hidden inputs of that archive.
 """
 
 from __future__ import annotations
@@ -37,22 +37,22 @@ from course_lib.exercises.catalogue import CONFIG_NAME
 from course_lib.ground.files import put_in_place
 
 SCRIPTS = ("setup.sh", "run_autograder")
-"""What Gradescope itself starts; it wants both at the top of the archive."""
+"""The scripts that Gradescope starts; both must be at the top of the archive."""
 
-_OLDEST = (1980, 1, 1, 0, 0, 0)  # what a zip archive can say: the same course gives the same bytes
+_OLDEST = (1980, 1, 1, 0, 0, 0)  # zip's earliest date, so that the same course gives the same bytes
 _FILE, _PROGRAM = 0o600, 0o700
-_OWN_BYTES = 1 << 30  # for the grader, and for the process that sandboxes are forked from
+_OWN_BYTES = 1 << 30  # for the grader and the fork server
 
 
 @dataclass(frozen=True)
 class Bundled:
-    """What an archive grades.
+    """Facts about an archive.
 
     Attributes:
-        exercises: how many exercises.
-        points: what they give together: what the assignment has to be worth on Gradescope.
-        by_hand: what a person gives besides, for written answers.
-        memory: bytes that the container has to have.
+        exercises: the number of exercises.
+        points: their total, which must be the assignment's points on Gradescope.
+        by_hand: the points for written answers, which a person gives in addition.
+        memory: bytes of memory that the container needs.
     """
 
     exercises: int
@@ -62,7 +62,7 @@ class Bundled:
 
 
 def write_bundle(course: Course, lesson: str, target: Path) -> Bundled:
-    """Write the archive for a lesson, whole or not at all, readable by its owner alone.
+    """Write the archive for a lesson, all or nothing, readable only by its owner.
 
     Raises:
         BadInput: there is no such lesson, or its release belongs to another version of the course.
@@ -90,7 +90,7 @@ def write_bundle(course: Course, lesson: str, target: Path) -> Bundled:
 
 
 def _contents(assignment: Assignment) -> Iterator[tuple[str, bytes]]:
-    """Every file of the archive."""
+    """Yield every file of the archive."""
     here = Path(__file__).parent
     yield from ((name, (here / name).read_bytes()) for name in SCRIPTS)
     yield "python", f"python{sys.version_info.major}.{sys.version_info.minor}\n".encode()
@@ -111,7 +111,7 @@ def _contents(assignment: Assignment) -> Iterator[tuple[str, bytes]]:
 
 
 def _config(assignment: Assignment) -> str:
-    """What the course sets for its sandboxes; folders and people are none of the archive's business."""
+    """Return the course's settings for its sandboxes, without those about folders and people."""
     settings = assignment.course.config.get("Katze", {})
     own = {one.id for one in assignment.exercises}
     allowances = {name: one for name, one in settings.get("exercise_limits", {}).items() if name in own}
@@ -127,7 +127,7 @@ def _config(assignment: Assignment) -> str:
 
 
 def _terms(assignment: Assignment) -> str:
-    """What `course.toml` sets for the lesson's exercises, with digests in place of the files of accepted answers."""
+    """Return `course.toml`'s settings for the lesson's exercises, with digests instead of accepted answers' files."""
     lines = []
     for name, adjustment in assignment.adjustments.items():
         terms = assignment.course.semester.exercise(name)

@@ -1,7 +1,7 @@
 """Writes Gradescope's `results.json` for a submission.
 
-The format is Gradescope's: https://gradescope-autograders.readthedocs.io/en/latest/specs/. Everything is plain text:
-what a student has written cannot become a part of a page.
+Gradescope defines the format: https://gradescope-autograders.readthedocs.io/en/latest/specs/. All text is plain, so
+that nothing that a student wrote is rendered as HTML.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ Json = dict[str, Any]
 
 
 def results_of(assignment: Assignment, record: Record, notebook: Mapping[str, Any]) -> Json:
-    """The results of a graded submission, with one test for each exercise.
+    """Return the results of a graded submission, with one test for each exercise.
 
     Args:
         assignment: the lesson.
-        record: how the submission came out, as it counts.
-        notebook: the graded notebook, whose checks say what a student may read: nothing of a hidden case.
+        record: the submission's record, with adjustments applied.
+        notebook: the graded notebook, whose checks contain only what a student may read, and no hidden cases.
 
     Raises:
         ValueError: no exercise has a score. Gradescope would count that as a zero.
@@ -48,7 +48,7 @@ def results_of(assignment: Assignment, record: Record, notebook: Mapping[str, An
 
 
 def points_by_hand(assignment: Assignment) -> float:
-    """What a person gives for the lesson's written answers: nothing of it is in any results."""
+    """Return the points that a person gives for the lesson's written answers; no results include them."""
     decided = assignment.adjustments
     written = [slot for slot in assignment.release.slots if slot.role in ("written", "task")]
     counted = [slot for slot in written if slot.exercise not in decided or decided[slot.exercise].counts_in_all]
@@ -56,7 +56,7 @@ def points_by_hand(assignment: Assignment) -> float:
 
 
 def _test(number: int, one: ExerciseRecord, title: str, said: str) -> Json:
-    """A test; one without a score has neither points nor a status there, and counts as nothing."""
+    """Return an exercise's test; without a score, it has no points and no status, and Gradescope does not count it."""
     told = [one.adjustment, said] if one.adjustment else [said]
     test = {
         "number": str(number),
@@ -71,7 +71,7 @@ def _test(number: int, one: ExerciseRecord, title: str, said: str) -> Json:
 
 
 def _told(record: Record, by_hand: float) -> Iterator[str]:
-    """The lines above the tests."""
+    """Yield the lines above the tests."""
     most = record.max_points - sum(one.max_points for one in record.ungraded)
     yield f"{record.lesson}: {record.points:g} of {count(most, 'point')}"
     for one in record.ungraded:
@@ -84,7 +84,7 @@ def _told(record: Record, by_hand: float) -> Iterator[str]:
 
 
 def _verdicts(notebook: Mapping[str, Any]) -> dict[str, str]:
-    """What each check of a graded notebook says, as text, by exercise."""
+    """Return the text of each check in a graded notebook, by exercise."""
     found: dict[str, str] = {}
     for cell in notebook["cells"]:
         katze = cell["metadata"].get("katze", {})

@@ -1,14 +1,14 @@
-"""Runs on Gradescope for each submission: `run_autograder` starts it, as root, in a container of the service's.
+"""Grades one submission on Gradescope: `run_autograder` starts it as root in a container of the service.
 
     /autograder/source                      the archive (`bundle.py`)
-    /autograder/submission                  what the student has handed in
-    /autograder/submission_metadata.json    who, and when
-    /autograder/results/results.json        what comes of it (`results.py`)
+    /autograder/submission                  the student's files
+    /autograder/submission_metadata.json    who handed in, and when
+    /autograder/results/results.json        the results (`results.py`)
 
-The student's code runs as a process of the same container, beside the answers and the secret. So it runs in a sandbox
-of level L2 or above or not at all. Where a submission could not be graded there is no `results.json`: Gradescope then
-reports that the autograder has failed, and gives no score. The reason is printed, for instructors alone. Where a single
-exercise could not be graded, its test has no score and says why, and the others count.
+The student's code runs in the same container as the answers and the secret, so it runs only in a sandbox of level L2 or
+above. If a submission could not be graded, there is no `results.json`: Gradescope then reports that the autograder
+failed, and gives no score. The reason is printed, which only instructors see. If a single exercise could not be graded,
+its test has no score and says why, and the others count.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from autograder.grading.workers import grade_in_parallel
 from autograder.hosts.gradescope.results import Json, results_of
 
 WEAKEST = Level.L2
-"""With less, student code could read the secret and the answers, which lie beside it."""
+"""In a weaker sandbox, student code could read the secret and the answers."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Grade the submission in a folder laid out as Gradescope's `/autograder`; returns the exit status."""
+    """Grade the submission in a folder laid out like Gradescope's `/autograder`; return the exit status."""
     [folder] = sys.argv[1:] if arguments is None else arguments
     root = Path(folder)
     target = root / "results" / "results.json"
@@ -49,19 +49,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BadInput as problem:
         print(f"This could not be graded: {problem}")
         return 1
-    except Exception:  # whatever it is: the student gets no score, and the instructor the reason
+    except Exception:  # whatever it is, the student gets no score and the instructor the reason
         print(f"This could not be graded: the grader failed.\n{traceback.format_exc()}")
         return 1
     write_whole(target, json.dumps(results, indent=1) + "\n")
-    target.chmod(0o644)  # for the process that takes it away; the student reads it anyway
+    target.chmod(0o644)  # for the process that collects it; the student may read it anyway
     return 0
 
 
 def grade_submission(root: Path) -> Json:
-    """The results of the one submission there.
+    """Grade the one submission in this folder, and return its results.
 
     Raises:
-        BadInput: it cannot be graded, or there is no sandbox that is strong enough.
+        BadInput: it cannot be graded, or no sandbox is strong enough.
     """
     course = Course.find(root / "source" / "course")
     if not course.secret(make=False):
@@ -87,9 +87,9 @@ def grade_submission(root: Path) -> Json:
 
 
 def read_submitters(metadata: Path) -> str:
-    """A name for who has handed in, the same for each submission of a student or a group: hidden inputs follow from it.
+    """Return a name for whoever handed in; it is the same for all submissions of a student or group.
 
-    Gradescope's numbers of its users are in it, and nothing that a student chooses.
+    Hidden inputs depend on it, so it contains only Gradescope's user numbers and nothing that a student chooses.
     """
     try:
         users = json.loads(metadata.read_text(encoding="utf-8"))["users"]

@@ -4,9 +4,9 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 environment=${KATZE_ENVIRONMENT:-/opt/katze}
 
-chmod -R go= "$here"  # answers and the secret: for the grader alone
+chmod -R go= "$here"  # only the grader may read the answers and the secret
 
-# The version of Python that this archive was made with, else another that is new enough.
+# Find the Python version that this archive was made with, or else another that is new enough.
 find_python() {
     local name
     for name in "$(cat "$here/python")" python3.13 python3.12 python3.11 python3; do
@@ -29,6 +29,6 @@ if ! python=$(find_python); then
 fi
 
 "$python" -m venv "$environment"
-# torch without CUDA, which would add gigabytes.
+# Install torch without CUDA, which would add gigabytes.
 "$environment/bin/pip" install --quiet --no-cache-dir \
     --extra-index-url https://download.pytorch.org/whl/cpu --requirement "$here/requirements.txt"
