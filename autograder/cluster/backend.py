@@ -1,4 +1,4 @@
-"""An assignment graded on a cluster: `katze grade ASSIGNMENT --scheduler ADDRESS`."""
+"""Grades an assignment on a cluster: `katze grade ASSIGNMENT --scheduler ADDRESS`."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ from autograder.intake.submission import find_submission
 from autograder.words import count
 
 MOST_BYTES = 2 * NOTEBOOK_BYTES
-"""Of a submission's files on their way to a worker."""
+"""The most bytes of a submission's files that are sent to a worker."""
 
 
 @dataclass(frozen=True)
 class _GradingClientSide:
-    """The client's side of an assignment's grading.
+    """The client's side of grading an assignment.
 
     Attributes:
-        strategy: of the assignment.
-        levels: of the sandboxes; see `GradingOnWorker`.
+        strategy: the assignment's grading strategy.
+        levels: the sandboxes' levels; see `GradingOnWorker`.
         here: what this process would grade with.
     """
 
@@ -53,7 +53,7 @@ class _GradingClientSide:
     here: Examined
 
     def unpack(self, task: Task, reply: bytes) -> Finished:
-        """Write the files of a graded submission."""
+        """Write the files of a graded submission, and return its result."""
         finished, texts = open_reply(reply, task, self.strategy.conditions)
         written = {}
         for kind, path in self.strategy.written_files(task.student).items():
@@ -64,23 +64,23 @@ class _GradingClientSide:
         return replace(finished, record=replace(finished.record, files=written))
 
     def give_up(self, task: Task, problem: str) -> Finished:
-        """What comes of a submission over which the grader itself has failed: `ungraded`, no score."""
+        """Return the result for a submission that the grader itself failed on: `ungraded`, no score."""
         return self.strategy.give_up(task, problem)
 
 
 @dataclass(frozen=True)
 class LessonClientSide(_GradingClientSide):
-    """The client's side of a lesson's grading."""
+    """The client's side of grading a lesson."""
 
     strategy: ExerciseStrategy
 
     def on_worker(self, name: str) -> LessonOnWorker:
-        """What each worker is to keep ready."""
+        """Return what each worker is to set up."""
         order = Order.of(self.strategy.assignment)
         return LessonOnWorker(name, order, self.strategy.course.secret(), self.levels, self.here)
 
     def pack(self, task: Task) -> bytes | Finished:
-        """The submission's notebook, found, and not opened unless there are several; or that there is none."""
+        """Find and pack the submission's notebook; open it only if there are several; refuse if there is none."""
         assignment = self.strategy.assignment
         try:
             found, timestamp = find_submission(task.folder, assignment.lesson, assignment.answers_in)
@@ -90,7 +90,7 @@ class LessonClientSide(_GradingClientSide):
         return pack_task(task, found.content, self._kept(task), found.notes, stated)
 
     def _kept(self, task: Task) -> bytes:
-        """The notebook of before, where only some of its exercises are judged anew."""
+        """Return the earlier autograded notebook if only some exercises are judged again; else empty bytes."""
         if task.earlier is None or not self.strategy.exercises - task.judged:
             return b""
         try:
@@ -101,16 +101,16 @@ class LessonClientSide(_GradingClientSide):
 
 @dataclass(frozen=True)
 class PlainClientSide(_GradingClientSide):
-    """The client's side of a plain assignment's grading."""
+    """The client's side of grading a plain assignment."""
 
     strategy: PlainStrategy
 
     def on_worker(self, name: str) -> PlainOnWorker:
-        """What each worker is to keep ready. It gets no secret: no hidden inputs follow from it."""
+        """Return what each worker is to set up; it gets no secret, because there are no hidden inputs."""
         return PlainOnWorker(name, PlainOrder.of(self.strategy), self.levels, self.here)
 
     def pack(self, task: Task) -> bytes | Finished:
-        """The plain files of the submission's folder, unopened; links and what is too large stay behind."""
+        """Pack the regular files in the submission's folder, unopened; leave out links and whatever is too large."""
         files, left, most = dict[str, bytes](), MOST_BYTES, 2 * self.strategy.limits.files
         try:
             with timestamps.opened(task.folder) as inside, contextlib.suppress(TooManyFiles):
@@ -125,17 +125,17 @@ class PlainClientSide(_GradingClientSide):
 
 @dataclass
 class ClusterBackend:
-    """The workers of a cluster, of which those take part that grade as this machine would.
+    """The workers of a cluster; those take part that would grade as this machine does.
 
     Attributes:
-        address: of the scheduler, or "local".
-        wanted: how many workers a local cluster has.
+        address: the scheduler's address, or "local".
+        wanted: the number of workers of a local cluster.
         patience: how long to wait for the scheduler, and then for a worker, in seconds.
         trusted: whether a connection to another machine may be unencrypted.
-        strategy: of the assignment.
+        strategy: the assignment's grading strategy.
         most: how many workers could be busy.
-        min_level: the weakest sandboxes that will do; None for what grading takes by itself.
-        level: sandboxes of exactly this level, untried.
+        min_level: the weakest acceptable sandbox level; None for grading's default.
+        level: the exact sandbox level, used without a test; None to choose one.
     """
 
     address: str
@@ -154,12 +154,12 @@ class ClusterBackend:
 
     @property
     def workers(self) -> int:
-        """How many take part at the beginning."""
+        """The number of workers that take part at the beginning."""
         self.begin()
         return len(self._good)
 
     def describe(self) -> str:
-        """Where, and in what sandboxes, in a line."""
+        """Return a line about the workers and their sandboxes."""
         self.begin()
         weakest = min(Level[one.level] for one in self._good)
         hosts = len({one.host for one in self._good})
@@ -167,16 +167,16 @@ class ClusterBackend:
         return f"{where}; {describe(weakest, self.strategy.limits)}"
 
     def begin(self) -> None:
-        """Connect, and find out who may take part.
+        """Connect, and find out which workers may take part.
 
         Raises:
-            BadInput: there is no answer, or no worker may grade.
+            BadInput: the scheduler does not answer, or no worker may grade.
         """
         if self._client is not None:
             return
         reached = connected(self.address, min(self.wanted, self.most), self.patience, self.trusted)
         self._client = self._resources.enter_context(reached)
-        self._here = examine_oneself(level=Level.L0.name)  # here no sandbox is opened
+        self._here = examine_oneself(level=Level.L0.name)  # the client opens no sandbox
         self._good = require_a_worker(examine_workers(self._client, self._here, *self._levels), _tell)
 
     @property
@@ -187,7 +187,7 @@ class ClusterBackend:
         """Grade on the workers.
 
         Raises:
-            WorkersLost: they are gone.
+            WorkersLost: all workers, or the connection to them, are gone.
         """
         self.begin()
         side: LessonClientSide | PlainClientSide
@@ -201,28 +201,28 @@ class ClusterBackend:
         return schedule(lambda: ClusterPool(self._client, side, _tell), side.give_up, tasks, tick)
 
     def close(self) -> None:
-        """End the connection, and a local cluster."""
+        """Close the connection, and stop a local cluster."""
         self._resources.close()
 
 
 def cluster_backend(
     address: str, workers: int, patience: float = PATIENCE_SECONDS, trusted: bool = False
 ) -> StartBackend:
-    """Have a cluster grade.
+    """Return what starts a backend that grades on a cluster.
 
     Args:
-        address: of its scheduler, such as "tcp://10.0.0.1:8786", or "local".
-        workers: how many workers a local cluster has.
+        address: the scheduler's address, such as "tcp://10.0.0.1:8786", or "local".
+        workers: the number of workers of a local cluster.
         patience: how long to wait for the scheduler, and then for a worker, in seconds.
         trusted: whether a connection to another machine may be unencrypted.
 
     Raises:
-        BadInput: the address is none, or the way there is open to others.
+        BadInput: the address is invalid, or the connection would be unencrypted without being trusted.
     """
     check_address(address, trusted)
     return functools.partial(ClusterBackend, address, workers, patience, trusted)
 
 
 def _tell(line: str) -> None:
-    """A line for the instructor, on a single worker."""
+    """Print a line about one worker for the instructor."""
     Console(stderr=True).print(line, highlight=False, markup=False, soft_wrap=True)

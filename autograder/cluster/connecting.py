@@ -1,4 +1,4 @@
-"""Connects to a cluster by its address, or starts one here."""
+"""Connects to a cluster by its address, or starts one on this machine."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from autograder.errors import BadInput, lacks_extra
 logger = logging.getLogger(__name__)
 
 LOCAL = "local"
-"""The address of a cluster that is to be started on this machine."""
+"""The address that asks for a new cluster on this machine."""
 
 PATIENCE_SECONDS = 10.0
-"""How long a scheduler, and then its first worker, is awaited."""
+"""How long to wait for a scheduler, and then for its first worker."""
 
 KEPT_MESSAGES = 10
-"""How many of their last messages client and scheduler keep, each with a submission in it; by themselves, 1,000."""
+"""How many of their last messages client and scheduler keep, each with a submission in it; Dask's default is 1,000."""
 
 _UNWATCHED = {
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1 s",
     "distributed.admin.low-level-log-length": KEPT_MESSAGES,
 }
-"""Settings of Dask for this process and a cluster that it starts: what it would measure there for a dashboard, which
-nobody looks at, is at the cost of the grading.
+"""Dask settings for this process and a cluster that it starts: measuring for a dashboard, which nobody looks at, would
+slow down the grading.
 """
 
 _ADDRESS = re.compile(r"(?:(tcp|tls|ws|wss)://)?(\[[0-9a-fA-F:.]+\]|[\w.-]+):(\d{1,5})")
@@ -44,11 +44,11 @@ _NEEDED = ("--scheduler needs Dask", "cluster")
 def connected(
     address: str, workers: int = 1, patience: float = PATIENCE_SECONDS, trusted: bool = False
 ) -> Iterator[Any]:
-    """A client of a cluster, which has a worker at least. It reads nothing but plain data from there.
+    """Connect a client to a cluster with at least one worker. It reads only plain data from there.
 
     Args:
-        address: of its scheduler, such as "tcp://10.0.0.1:8786", or "local".
-        workers: how many workers a local cluster has.
+        address: the scheduler's address, such as "tcp://10.0.0.1:8786", or "local".
+        workers: the number of workers of a local cluster.
         patience: how long to wait for the scheduler, and then for a worker, in seconds.
         trusted: whether a connection to another machine may be unencrypted.
 
@@ -56,8 +56,7 @@ def connected(
         The client (`distributed.Client`).
 
     Raises:
-        BadInput: Dask is not installed, the address is none, or not to be trusted, there is no answer, or there is
-            no worker.
+        BadInput: Dask is not installed, the address is invalid or not trusted, nothing answers, or there is no worker.
     """
     check_address(address, trusted)
     try:
@@ -65,17 +64,17 @@ def connected(
         from distributed import Client
     except ImportError as error:
         raise lacks_extra(*_NEEDED) from error
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # a line of our own says what goes wrong
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # our own messages say what goes wrong
     with contextlib.ExitStack() as resources:
         resources.enter_context(dask.config.set(_UNWATCHED))
-        if address == LOCAL:  # its scheduler is in this process, and nobody else can reach it
+        if address == LOCAL:  # its scheduler runs in this process, where nobody else can reach it
             target = resources.enter_context(_local(workers))
         else:
             resources.enter_context(reading_plain_data())
             target = address
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of other versions: `examining.py` compares them
+                warnings.simplefilter("ignore")  # about other versions: `examining.py` compares them
                 client = Client(
                     target, timeout=patience, set_as_default=False, direct_to_workers=True if address == LOCAL else None
                 )
@@ -100,14 +99,15 @@ def connected(
 
 
 def check_address(address: str, trusted: bool = False) -> None:
-    """Refuse what is no address, and a scheduler that others could reach as well.
+    """Refuse an invalid address, and an unencrypted connection that is not trusted.
 
     Args:
-        address: of a scheduler, or "local".
+        address: a scheduler's address, or "local".
         trusted: whether a connection to another machine may be unencrypted.
 
     Raises:
-        BadInput: it is neither "local" nor an address with a port, or the way there is open to others.
+        BadInput: it is neither "local" nor an address with a port, or the connection would be unencrypted without
+            being trusted.
     """
     if address == LOCAL:
         return
@@ -133,7 +133,7 @@ def _is_here(host: str) -> bool:
 
 @contextlib.contextmanager
 def _local(workers: int) -> Iterator[Any]:
-    """A cluster of processes on this machine, which nobody else can use."""
+    """Start a cluster of processes on this machine that nobody else can use."""
     from distributed import LocalCluster
     from distributed.security import Security
 
@@ -148,7 +148,7 @@ def _local(workers: int) -> Iterator[Any]:
             processes=True,
             host="127.0.0.1",
             dashboard_address="127.0.0.1:0",
-            memory_limit=0,  # workers limit their own
+            memory_limit=0,  # workers limit themselves
             security=security,
             silence_logs=logging.CRITICAL,
         )
@@ -158,7 +158,7 @@ def _local(workers: int) -> Iterator[Any]:
 
 @contextlib.contextmanager
 def _ignoring_interrupts() -> Iterator[None]:
-    """Let the processes that are started meanwhile not hear Ctrl-C, which a terminal sends to all of a command's."""
+    """Shield processes that start in this block from Ctrl-C, which a terminal sends to all processes of a command."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield

@@ -1,6 +1,6 @@
-"""Decides which workers may take part: those that grade as the client would, in sandboxes that are strong enough.
+"""Decides which workers may take part: those that would grade as the client does, in sandboxes that are strong enough.
 
-Every worker says of itself what grades depend on, before it gets a submission; so does one that joins later.
+Every worker, even one that joins later, reports what its grades depend on before it gets a submission.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ _DIGESTS = {
     "checks": "Katze's grading code is different",
     "library": "course_lib is different",
 }
-"""What differs, of what nobody would read as a number."""
+"""Messages about differing digests, whose values would tell a person nothing."""
 
 
 @dataclass(frozen=True)
 class Examined:
-    """What a machine says of itself.
+    """What a machine reports about itself.
 
     Attributes:
         host: its name.
-        versions: of Katze, Python and the packages that decide grades, and digests of our own code.
-        level: the level of its sandboxes, such as "L2"; empty where it has none that is strong enough.
-        problem: why it cannot grade, in words; empty where it can.
+        versions: the versions of Katze, Python and the packages that affect grades, and digests of our own code.
+        level: the level of its sandboxes, such as "L2"; empty if none is strong enough.
+        problem: why it cannot grade, in words; empty if it can.
     """
 
     host: str
@@ -46,13 +46,13 @@ class Examined:
 
 @dataclass(frozen=True)
 class ExaminedWorker:
-    """A worker, as it is seen from the client.
+    """A worker as seen by the client.
 
     Attributes:
-        name: what Dask calls it.
-        address: where it is.
-        examined: what it says of itself.
-        refused: why it may not grade; empty where it may.
+        name: Dask's name for it.
+        address: its address.
+        examined: what it reports about itself.
+        refused: why it may not grade; empty if it may.
     """
 
     name: str
@@ -62,16 +62,16 @@ class ExaminedWorker:
 
 
 def refusal(name: str, address: str, problem: str) -> str:
-    """One line on a worker that gets nothing."""
+    """Return a line about a worker that gets no submissions."""
     return f"worker {name} at {address} is refused: {problem}"
 
 
 def examine_oneself(min_level: str = "", level: str = "") -> Examined:
-    """What this process would grade with.
+    """Return what this process would grade with.
 
     Args:
-        min_level: the weakest sandboxes that will do; empty for what grading takes by itself.
-        level: sandboxes of exactly this level, untried; empty for the strongest that hold.
+        min_level: the weakest acceptable sandbox level; empty for grading's default.
+        level: the exact sandbox level, used without a test; empty for the strongest that works.
     """
     host, versions, chosen = socket.gethostname(), dict[str, str](), ""
     try:
@@ -88,12 +88,12 @@ def examine_oneself(min_level: str = "", level: str = "") -> Examined:
 
 
 def missing_in_words(error: ImportError) -> str:
-    """What a worker lacks that could not import something."""
+    """Return a sentence about what a worker could not import."""
     return f"{error.name or error} cannot be imported there; install the same Katze there"
 
 
 def why_not(there: Examined, here: Examined) -> str:
-    """Why a worker may not grade for a client, in words; empty where it may."""
+    """Return why a worker may not grade for a client, in words; empty if it may."""
     if there.problem:
         return there.problem
     for name in sorted(there.versions.keys() | here.versions.keys(), key=lambda name: (name in _DIGESTS, name)):
@@ -129,7 +129,7 @@ def _versions() -> dict[str, str]:
 
 
 def exercises_digest(exercises: Iterable[Exercise]) -> str:
-    """What exercises are, as a digest: on two machines they are the same if it is."""
+    """Return a digest of exercises, which is the same on two machines if the exercises are."""
     from autograder.grading.digests import fingerprints
 
     definitions = json.dumps({one.id: fingerprints.of_exercise(one) for one in exercises}, sort_keys=True)

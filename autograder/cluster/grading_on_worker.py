@@ -1,7 +1,7 @@
-"""An assignment on a worker, which grades its submissions.
+"""Grades an assignment's submissions on a worker.
 
-The course itself stays where it is. What its grades depend on comes as data; what a worker writes goes into a folder of
-its own and from there to the client.
+The course itself stays with the client. Everything that its grades depend on arrives as data. A worker writes files in
+its own folder, and sends them to the client.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ Levels = tuple[str, str]
 
 
 class GradingOnWorker(RunOnWorker):
-    """Grades an assignment's submissions on a worker, with a fork server of its own.
+    """Grades an assignment's submissions on a worker, with its own fork server.
 
     Args:
-        name: of the run.
+        name: the name of the run.
         order: what the assignment's grades depend on.
-        levels: the weakest sandboxes that will do, or empty for what grading takes by itself; sandboxes of exactly this
-            level, or empty for the strongest that hold.
+        levels: the weakest acceptable sandbox level, or empty for grading's default; and the exact level, or empty for
+            the strongest that works.
         client: what the client would grade with.
     """
 
@@ -46,7 +46,7 @@ class GradingOnWorker(RunOnWorker):
 
     @abstractmethod
     def make_strategy(self, scratch: Path) -> Strategy:
-        """How the assignment is graded here, in a course without files.
+        """Return the strategy to grade the assignment here, in a course without files.
 
         Raises:
             WorkerRefused: it would be graded differently.
@@ -54,7 +54,7 @@ class GradingOnWorker(RunOnWorker):
 
     @abstractmethod
     def lay_out(self, opened: Opened) -> None:
-        """Put what was sent to where it is read; the submission's folder is there, and empty."""
+        """Put the submission where the strategy reads it; its folder exists and is empty."""
 
     def open(self, scratch: Path) -> None:
         """Examine this worker, and start a fork server."""
@@ -68,7 +68,7 @@ class GradingOnWorker(RunOnWorker):
         from autograder.grading.workers import limit_own_memory
 
         limit_own_memory()
-        torch.set_num_threads(1)  # as on one machine: a worker has one core
+        torch.set_num_threads(1)  # as without a cluster: a worker has one core
         self._resources = contextlib.ExitStack()
         self.strategy = self.make_strategy(scratch)
         fork_server = self.strategy.make_fork_server(Level[examined.level])
@@ -105,7 +105,7 @@ class GradingOnWorker(RunOnWorker):
 
 
 def empty_course(folder: Path) -> Course:
-    """A course without settings, in a new folder below this one."""
+    """Create a course without settings in a new folder below this one."""
     root = folder / "course"
     root.mkdir()
     (root / CONFIG_NAME).touch()
@@ -115,7 +115,7 @@ def empty_course(folder: Path) -> Course:
 
 
 def write_files(files: Mapping[str, bytes], folder: Path) -> dict[str, Path]:
-    """Write files into a folder; returns where they are."""
+    """Write files into a folder; return their paths by name."""
     places = {name: folder / name for name in files}
     for name, path in places.items():
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""A lesson on a worker. What its grades depend on comes as data, the secret in memory alone."""
+"""Grades a lesson on a worker. All that its grades depend on arrives as data; the secret is kept only in memory."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Order:
-    """What the grades of a lesson depend on.
+    """Everything that the grades of a lesson depend on.
 
     Attributes:
-        course: the course's settings that count here, by name.
-        lesson: what else makes an `Assignment`, by name.
+        course: the course's settings that matter here, by name.
+        lesson: the other arguments of `Assignment`, by name.
         definitions: the digest of its exercises.
-        sources: the files of exercises of the course's own, and of what they import from its folder, by their places.
+        sources: the files of the course's own exercises, and the files in its folder that they import, by path.
     """
 
     course: Mapping[str, Any]
@@ -42,7 +42,7 @@ class Order:
 
     @classmethod
     def of(cls, assignment: Assignment) -> Order:
-        """The order to grade a lesson."""
+        """Return the order to grade a lesson."""
         course, name = assignment.course, assignment.lesson
         tolerances = {one.id: course.semester.exercise(one.id).tolerance for one in assignment.exercises}
         terms = {exercise: ExerciseTerms(tolerance=one) for exercise, one in tolerances.items() if one}
@@ -68,14 +68,14 @@ class Order:
 
 
 class LessonOnWorker(GradingOnWorker):
-    """Grades a lesson's submissions, by an `Order` and the course's secret, from which the hidden inputs follow."""
+    """Grades a lesson's submissions according to an `Order`; the course's secret gives the hidden inputs."""
 
     def __init__(self, name: str, order: Order, secret: bytes, levels: Levels, client: Examined) -> None:
         super().__init__(name, order, levels, client)
         self._secret = secret
 
     def make_strategy(self, scratch: Path) -> Strategy:
-        """How the lesson is graded, by the same exercises."""
+        """Return the strategy to grade the lesson, and require the same exercises as the client's."""
         from autograder.grading.assignment import Assignment
         from autograder.grading.exercise_strategy import ExerciseStrategy
 
@@ -90,7 +90,7 @@ class LessonOnWorker(GradingOnWorker):
         return ExerciseStrategy(lesson, self._read)
 
     def lay_out(self, opened: Opened) -> None:
-        """Write the time and the notebook of before; the notebook itself stays bytes until it is read."""
+        """Write the timestamp and the earlier notebook; the submitted notebook stays bytes until it is read."""
         from autograder.intake import timestamps
 
         self._opened = opened
@@ -110,10 +110,10 @@ class LessonOnWorker(GradingOnWorker):
 
 @dataclass(frozen=True)
 class CourseOnWorker(Course):
-    """A course whose secret is in memory alone."""
+    """A course whose secret is only in memory."""
 
     held: bytes = field(repr=False, compare=False)
 
     def secret(self, make: bool = True) -> bytes:
-        """32 random bytes from which hidden inputs are derived."""
+        """Return the 32 random bytes from which hidden inputs are derived."""
         return self.held

@@ -1,7 +1,7 @@
-"""Packs what crosses between client and workers: bytes of MessagePack, and of a submission's own file.
+"""Packs the messages between client and workers as MessagePack, with the bytes of a submission's file.
 
-Nothing of a student's is pickled. What a student wrote stays the bytes of the file that was handed in, until a worker
-reads them under its limits; what comes back is a record and the text of the files that the client is to write.
+Nothing from a student is pickled. A student's work stays the bytes of the submitted file until a worker reads them
+under its limits. The reply is a record and the text of the files that the client writes.
 """
 
 from __future__ import annotations
@@ -20,20 +20,19 @@ from course_lib.judging.observation import Outcome
 
 _KNOWN_HERE = {"conditions", "by_hand", "adjustments", "decided", "lateness", "weight", "drop_lowest", "is_withdrawn"}
 _OF_RECORD = [one.name for one in fields(Record) if one.name not in {"exercises", *_KNOWN_HERE}]
-"""What of a record crosses as it is; its exercises do as well, and the rest only the client knows."""
+"""The fields of a record that cross unchanged. Its exercises cross too; only the client knows the rest."""
 
 
 @dataclass(frozen=True)
 class Opened:
-    """A submission as it has come to a worker.
+    """A submission that has arrived at a worker.
 
     Attributes:
-        task: what is to be done; its folder is the worker's own.
-        handed_in: the bytes of the notebook's file, as they were handed in; from `pack` where it is several files, by
-            their paths.
-        kept: the autograded notebook of an earlier run, where some of its verdicts stand; else empty.
+        task: the task; its folder is the worker's.
+        handed_in: the bytes of the submitted notebook; for several files, a mapping from path to bytes, by `pack`.
+        kept: the autograded notebook of an earlier run, if some of its verdicts stay; else empty.
         notes: how the notebook was found.
-        timestamp: what the submission's `timestamp.txt` says; None where it has none.
+        timestamp: the text of the submission's `timestamp.txt`; None if it has none.
     """
 
     task: Task
@@ -46,7 +45,7 @@ class Opened:
 def pack_task(
     task: Task, handed_in: bytes = b"", kept: bytes = b"", notes: tuple[str, ...] = (), timestamp: str | None = None
 ) -> bytes:
-    """A submission to grade as bytes; see `Opened`."""
+    """Pack a submission to grade; see `Opened`."""
     return pack(
         {
             "student": task.student,
@@ -63,12 +62,12 @@ def pack_task(
 
 
 def open_task(content: bytes, folder: Path, conditions: Conditions) -> Opened:
-    """The submission in these bytes.
+    """Open a packed submission.
 
     Args:
         content: from `pack_task`.
-        folder: where the worker puts submissions, as `<student>/<lesson>` below it is made from this.
-        conditions: put into the record of before, whose own stay with the client.
+        folder: the worker's folder for all submissions, each of which gets `<student>/<lesson>` in it.
+        conditions: for the earlier record, whose own conditions stay with the client.
     """
     plain = unpack(content)
     earlier = None if plain["earlier"] is None else _record(plain["earlier"], conditions)
@@ -78,7 +77,7 @@ def open_task(content: bytes, folder: Path, conditions: Conditions) -> Opened:
 
 
 def pack_reply(finished: Finished, texts: Mapping[str, str]) -> bytes:
-    """What a worker found, as bytes."""
+    """Pack a worker's results."""
     return pack(
         {
             "record": _plain(finished.record),
@@ -90,15 +89,15 @@ def pack_reply(finished: Finished, texts: Mapping[str, str]) -> bytes:
 
 
 def open_reply(content: bytes, task: Task, conditions: Conditions) -> tuple[Finished, Mapping[str, str]]:
-    """What came of a task, with its files still to be written, and the text of each of these.
+    """Return a task's result, and the texts of its files, which are still to be written.
 
     Args:
         content: from `pack_reply`.
-        task: what the worker was to do.
-        conditions: what the grade depends on.
+        task: the task that the worker was given.
+        conditions: the conditions that the grade depends on.
 
     Raises:
-        ValueError: it is of another submission.
+        ValueError: it is the result of another submission.
     """
     plain = unpack(content)
     record, texts = _record(plain["record"], conditions), plain["texts"]
@@ -131,16 +130,16 @@ def _exercise(plain: Mapping[str, Any]) -> ExerciseRecord:
     return ExerciseRecord(**{**plain, "outcome": Outcome(plain["outcome"]), "cases": cases})
 
 
-_ODD = "surrogatepass"  # half of a character, which JSON in a notebook may hold, is not what breaks here
+_ODD = "surrogatepass"  # JSON in a notebook may contain half a character; that must not fail here
 
 
 def pack(plain: Mapping[str, Any]) -> bytes:
-    """Plain data as bytes."""
+    """Pack plain data as bytes."""
     packed: bytes = msgpack.packb(plain, unicode_errors=_ODD)
     return packed
 
 
 def unpack(content: bytes) -> dict[str, Any]:
-    """The data in these bytes, from `pack`."""
+    """Unpack the bytes from `pack`."""
     plain: dict[str, Any] = msgpack.unpackb(content, unicode_errors=_ODD)
     return plain

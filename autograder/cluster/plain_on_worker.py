@@ -1,4 +1,4 @@
-"""A plain assignment on a worker. A submission comes as the files of its folder, which are opened here alone."""
+"""Grades a plain assignment on a worker. A submission arrives as its folder's files, which are opened only here."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from autograder.grading.strategy import Strategy
 
 _SETTINGS = ("IgnorePattern", "CourseDirectory", "Autograde")
-"""The sections of `nbgrader_config.py` that grading a submission looks at."""
+"""The sections of `nbgrader_config.py` that matter for grading a submission."""
 
 
 @dataclass(frozen=True)
 class PlainOrder:
-    """What the grades of a plain assignment depend on.
+    """Everything that the grades of a plain assignment depend on.
 
     Attributes:
-        assignment: its name, notebooks, limits, and whether it gets feedback pages, pickled: they are opened where the
-            same Katze is.
-        settings: nbgrader's that count here, by section.
-        files: what every submission gets beside its notebooks, by path.
-        doubts: what the sandbox has refused to the course's own solution, by test.
-        versions: what the client would grade with.
+        assignment: its name, notebooks, limits, and whether it gets feedback pages, pickled: workers have the same
+            Katze.
+        settings: nbgrader's settings that matter here, by section.
+        files: the files that every submission gets besides its notebooks, by path.
+        doubts: what the sandbox refused when the course's own solution ran, by test.
+        versions: the versions that the client would grade with.
     """
 
     assignment: bytes
@@ -44,7 +44,7 @@ class PlainOrder:
 
     @classmethod
     def of(cls, strategy: PlainStrategy) -> PlainOrder:
-        """The order to grade an assignment."""
+        """Return the order to grade an assignment."""
         one = strategy.assignment
         return cls(
             assignment=pickle.dumps((one.name, one.notebooks, one.limits, one.feedback)),
@@ -56,16 +56,16 @@ class PlainOrder:
 
 
 class PlainOnWorker(GradingOnWorker):
-    """Grades a plain assignment's submissions, by a `PlainOrder`."""
+    """Grades a plain assignment's submissions according to a `PlainOrder`."""
 
     def make_strategy(self, scratch: Path) -> Strategy:
-        """How the assignment is graded, with the same versions of the packages that its cells import."""
+        """Return the strategy, and require the same versions of the packages that the assignment's cells import."""
         from autograder.grading.plain.assignment import PlainAssignment
         from autograder.grading.plain.strategy import PlainStrategy
 
         files = write_files(self._order.files, scratch / "files")
         course = replace(empty_course(scratch), config=Config(self._order.settings))
-        name, notebooks, limits, feedback = pickle.loads(self._order.assignment)  # of the client, not of a student
+        name, notebooks, limits, feedback = pickle.loads(self._order.assignment)  # from the client, not from a student
         assignment = PlainAssignment(course, name, notebooks, limits, feedback, files)
         strategy = PlainStrategy(assignment, doubts=self._order.doubts)
         here, client = (Examined("", versions) for versions in (strategy.conditions.versions, self._order.versions))
@@ -75,7 +75,7 @@ class PlainOnWorker(GradingOnWorker):
         return strategy
 
     def lay_out(self, opened: Opened) -> None:
-        """Write the files of the submission."""
+        """Write the submission's files."""
         from autograder.cluster.messages import unpack
 
         write_files(unpack(opened.handed_in), opened.task.folder)

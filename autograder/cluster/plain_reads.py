@@ -1,8 +1,8 @@
-"""Lets this process read nothing but plain data from a cluster, no matter who sent it.
+"""Lets this process read only plain data from a cluster, no matter who sent it.
 
-Dask unpickles what scheduler and workers send, in a dozen places, and to unpickle is to run code: here, where the
-course's secret and its gradebook are. While a client is connected, all of these places read with an unpickler that
-knows plain data alone. Anything else becomes an `Unread`, and nothing of it is imported or called.
+Dask unpickles messages from the scheduler and the workers in a dozen places, and unpickling runs code: here, where the
+course's secret and gradebook are. While a client is connected, all of these places use an unpickler that knows only
+plain data. Anything else becomes an `Unread`, and nothing in it is imported or called.
 """
 
 from __future__ import annotations
@@ -17,42 +17,42 @@ from typing import Any
 
 
 class Unread(Exception):
-    """Stands for something that was not plain data: a subclass of its type's name, with what it was made of."""
+    """Stands in for an object that was not plain data: a subclass with its type's name, and its arguments."""
 
     def __setstate__(self, state: object) -> None:
-        """Take nothing over."""
+        """Ignore the state."""
 
 
 class _PlainUnpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
-        """The stand-in for the global of this name."""
+        """Return the global with this name if it is harmless, else a stand-in."""
         if (module, name) in _HARMLESS or (module == "builtins" and name in _EXCEPTIONS):
             return super().find_class(module, name)
         return _OF_EXCEPTIONS.get(name) or type(name, (Unread,), {})
 
 
 _EXCEPTIONS = {name for name, one in vars(builtins).items() if isinstance(one, type) and issubclass(one, Exception)}
-"""How a worker says what went wrong there: these take their arguments, and do nothing with them."""
+"""Exceptions by which a worker reports errors; they only store their arguments."""
 
 _OF_EXCEPTIONS = {
-    "unpickle_traceback": lambda *parts: None,  # Dask goes on without one, and with nothing else in its place
+    "unpickle_traceback": lambda *parts: None,  # Dask does without a traceback, but takes nothing else in its place
     "unpickle_exception": lambda kind, args, *more: kind(*args),
     "unpickle_exception_with_attrs": lambda kind, attributes, *more: kind(*attributes["args"]),
 }
-"""What Dask (by tblib) has an exception made with, in our own words."""
+"""Replacements for the functions by which Dask (through tblib) rebuilds exceptions."""
 
 _HARMLESS = {("builtins", "bytes"), ("distributed.scheduler", "KilledWorker")}
-"""What is made as it is besides: replies, and Dask's own word for a submission that has ended its workers."""
+"""Other types that are built as they are: replies, and Dask's exception for a submission that killed its workers."""
 
 
 def read_plain(content: Any, buffers: Any = ()) -> Any:
-    """Like `pickle.loads`, but only for plain data."""
+    """Unpickle plain data, like `pickle.loads`; replace anything else by an `Unread`."""
     return _PlainUnpickler(io.BytesIO(content), buffers=buffers).load()
 
 
 @contextlib.contextmanager
 def reading_plain_data() -> Iterator[None]:
-    """Have Dask read nothing but plain data in this process, which must have neither a scheduler nor workers in it."""
+    """Make Dask read only plain data in this process, which must not contain a scheduler or workers."""
     import distributed.protocol.pickle
 
     dasks = vars(distributed.protocol.pickle)

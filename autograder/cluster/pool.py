@@ -1,8 +1,8 @@
-"""Dask's workers as a pool that takes submissions: the client's side of a run.
+"""Uses Dask workers as a pool that grades submissions: the client's side of a run.
 
-Only a few submissions are on their way at a time, so that memory stays flat however many there are. What Dask does
-itself is left to it: which worker is next, and that what a lost worker had goes to another. When that has killed more
-workers than Dask allows, it comes back here, and is tried once more by itself (`grading/workers.py`).
+Only a few submissions are on their way at a time, so that memory use does not grow with their number. Dask chooses the
+next worker, and passes a lost worker's submissions to another. A submission that has killed more workers than Dask
+allows comes back here, and is tried once more by itself (`grading/workers.py`).
 """
 
 from __future__ import annotations
@@ -31,47 +31,47 @@ from autograder.grading.workers import WorkerDied, WorkersLost, error_in_words
 logger = logging.getLogger(__name__)
 
 AHEAD = 2
-"""Submissions on their way to each worker: one in its hands, and the next."""
+"""Submissions sent to each worker at a time: the one that it grades, and the next."""
 
 LOOK_SECONDS = 1.0
-"""Time between two looks at which workers there are."""
+"""Seconds between two checks of which workers there are."""
 
 ANSWER_SECONDS = 30.0
 """How long the scheduler may take to answer."""
 
 PARTING_SECONDS = 5.0
-"""How long it may take when the run has ended."""
+"""How long the scheduler may take to answer when the run has ended."""
 
 CUT = "the connection to the scheduler was lost"
 """Why a run cannot go on."""
 
 LOST_SECONDS = 60.0
-"""How long a run goes on waiting when no worker is left: Dask needs a few seconds to start one again."""
+"""How long a run waits when no worker is left: Dask needs a few seconds to restart one."""
 
 
 class ClientSide(Protocol):
-    """What one kind of grading does at the client."""
+    """The client's part of one kind of grading."""
 
     def on_worker(self, name: str) -> RunOnWorker:
-        """What each worker is to keep ready, for a run of this name."""
+        """Return what each worker is to set up for the run with this name."""
 
     def pack(self, task: Task) -> bytes | Finished:
-        """What to send; or what came of a submission that needs no worker."""
+        """Return the bytes to send, or the result of a submission that needs no worker."""
 
     def unpack(self, task: Task, reply: bytes) -> Finished:
-        """What a worker has sent back; its files are written."""
+        """Return the result that a worker sent back, and write its files."""
 
     def give_up(self, task: Task, problem: str) -> Finished:
-        """What comes of a submission over which the grader itself has failed: `ungraded`, no score."""
+        """Return the result for a submission that the grader itself failed on: `ungraded`, no score."""
 
 
 class ClusterPool:
-    """Workers of a cluster, as long as a run lasts.
+    """The workers of a cluster during one run.
 
     Args:
-        client: of the cluster.
-        side: what is graded.
-        tell: takes a line for the instructor, on a worker that is refused or has been lost.
+        client: the cluster's client.
+        side: the client's part of the grading.
+        tell: called with a line for the instructor about a worker that is refused or lost.
         lost_seconds: how long to wait when no worker is left.
     """
 
@@ -104,16 +104,16 @@ class ClusterPool:
         try:
             _ask(client, lambda: client.cancel(left, force=True), seconds=PARTING_SECONDS)
             _ask(client, lambda: client.unregister_worker_plugin(self.name), seconds=PARTING_SECONDS)
-        except Exception:  # the connection may break here as well, and what was done is done
+        except Exception:  # the connection may break here too, but the grades are safe
             if kind is None:
                 self._tell("the workers did not learn that the run has ended; the next run ends what is left of it")
 
     @property
     def ahead(self) -> int:
-        """How many submissions the workers may have at a time.
+        """The number of submissions that the workers may have at a time.
 
         Raises:
-            WorkersLost: the connection is gone, or no worker has been left for a while.
+            WorkersLost: the connection is gone, or there has been no worker for a while.
         """
         if self._client.status != "running":
             raise WorkersLost(CUT)
@@ -122,7 +122,7 @@ class ClusterPool:
         return AHEAD * len(self._offering)
 
     def submit(self, task: Task) -> Future[Finished]:
-        """Send a submission off."""
+        """Send a submission to the workers."""
         done: Future[Finished] = Future()
         packed = self._side.pack(task)
         if isinstance(packed, Finished):
@@ -132,7 +132,7 @@ class ClusterPool:
             grade_submission,
             self.name,
             packed,
-            key=f"katze-{uuid.uuid4().hex}",  # never one that was canceled, and may still be under way
+            key=f"katze-{uuid.uuid4().hex}",  # never that of a canceled task, which may still be under way
             resources={self.name: 1},
             pure=False,
         )
@@ -142,15 +142,13 @@ class ClusterPool:
         return done
 
     def _receive(self, task: Task, done: Future[Finished], remote: Any) -> None:
-        """Take what has come of a submission, in a thread of Dask's. What was lost with the connection stays open:
-        `ahead` says so.
-        """
+        """Receive a submission's result, in a Dask thread. If the connection is lost, leave it open: `ahead` raises."""
         from distributed import KilledWorker
 
         if remote.status == "cancelled":
             return
         try:
-            while True:  # as long as there is a connection that it could come by: Dask would wait for ever
+            while True:  # while there is a connection; Dask alone would wait forever
                 try:
                     reply: bytes = remote.result(timeout=ANSWER_SECONDS)
                     break
@@ -160,7 +158,7 @@ class ClusterPool:
         except KilledWorker:
             done.set_exception(WorkerDied())
         except Exception as error:
-            if remote.status != "error":  # it is the connection's, not the worker's
+            if remote.status != "error":  # the connection failed, not the worker
                 return
             done.set_result(self._side.give_up(task, f"The grader failed: {error_in_words(error)}"))
         else:
@@ -179,7 +177,7 @@ class ClusterPool:
                 done.set_result(self._side.give_up(task, f"The grader failed: {error_in_words(error)}"))
 
     def _look(self) -> None:
-        """See which workers there are, and name those that are refused, each once."""
+        """Find out which workers there are, and name each refused one once."""
         workers = workers_of(self._client)
         offering = {address for address, one in workers.items() if one["resources"].get(self.name)}
         for address in self._offering - workers.keys():
@@ -205,20 +203,20 @@ class ClusterPool:
 
 
 def workers_of(client: Any) -> Mapping[str, Any]:
-    """What the scheduler knows of its workers, by address.
+    """Return the scheduler's facts about its workers, by address.
 
     Raises:
-        WorkersLost: it does not answer.
+        WorkersLost: the scheduler does not answer.
     """
     found: Mapping[str, Any] = _ask(client, lambda: client.scheduler.identity(n_workers=-1))["workers"]
     return found
 
 
 def _ask(client: Any, call: Callable[[], Any], seconds: float | None = None) -> Any:
-    """What a call of Dask's gives, if it does in time.
+    """Return the result of a Dask call.
 
     Raises:
-        WorkersLost: it does not, or the connection breaks.
+        WorkersLost: it does not answer in time, or the connection breaks.
     """
 
     async def awaited() -> Any:
@@ -231,10 +229,10 @@ def _ask(client: Any, call: Callable[[], Any], seconds: float | None = None) -> 
 
 
 def examine_workers(client: Any, here: Examined, min_level: str, level: str) -> list[ExaminedWorker]:
-    """What all workers say of themselves, and whether they may grade for this client.
+    """Ask all workers to examine themselves, and decide whether they may grade for this client.
 
     Raises:
-        BadInput: the scheduler has no Katze.
+        BadInput: Katze is not installed where the scheduler runs.
     """
     try:
         for name in client.run_on_scheduler(stale_runs):
@@ -261,10 +259,10 @@ def _examined(said: object) -> Examined:
 
 
 def require_a_worker(workers: Sequence[ExaminedWorker], tell: Callable[[str], None]) -> list[Examined]:
-    """What those say of themselves that may grade; the others are named.
+    """Return the examinations of the workers that may grade, and name the others.
 
     Raises:
-        BadInput: none may.
+        BadInput: no worker may grade.
     """
     good = [one.examined for one in workers if not one.refused]
     refused = [refusal(one.name, one.address, one.refused) for one in workers if one.refused]

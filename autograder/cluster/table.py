@@ -1,4 +1,4 @@
-"""`katze doctor --scheduler ADDRESS`: what a cluster's workers say of themselves, and which of them may grade."""
+"""`katze doctor --scheduler ADDRESS`: examines a cluster's workers, and shows which of them may grade."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ _SHOWN = ("Katze", "Python", "torch", "dask")
 def examine_cluster(
     address: str, workers: int, min_level: str = "", patience: float = PATIENCE_SECONDS, trusted: bool = False
 ) -> list[ExaminedWorker]:
-    """Ask all workers what they would grade with, and compare that with what this machine would.
+    """Ask all workers what they would grade with, and compare that with this machine.
 
     Args:
-        address: of the scheduler, or "local".
-        workers: how many workers a local cluster has.
-        min_level: the weakest sandboxes that will do; empty for what grading takes by itself.
+        address: the scheduler's address, or "local".
+        workers: the number of workers of a local cluster.
+        min_level: the weakest acceptable sandbox level; empty for grading's default.
         patience: how long to wait for the scheduler, and then for a worker, in seconds.
         trusted: whether a connection to another machine may be unencrypted.
 
     Raises:
-        BadInput: there is no answer, or the way there is open to others.
+        BadInput: the scheduler does not answer, or the connection would be unencrypted without being trusted.
     """
     with connected(address, workers, patience, trusted) as client:
-        here = examine_oneself(level="L0")  # here no sandbox is opened
+        here = examine_oneself(level="L0")  # the client opens no sandbox
         return examine_workers(client, here, min_level, "")
 
 
 def print_workers(workers: Sequence[ExaminedWorker], console: Console) -> None:
-    """A table of the workers, and a line on each that is refused."""
+    """Print a table of the workers, and a line about each one that is refused."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for title in ("", "worker", "machine", "boxes", *_SHOWN):
         table.add_column(title, no_wrap=True)

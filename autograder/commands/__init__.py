@@ -1,4 +1,4 @@
-"""The commands of `katze`, one a module: what each takes, and the work that it begins.
+"""The commands of `katze`, one per module: the arguments of each, and the work that it starts.
 
 Their modules import little at the top, so that `katze --help` does not wait for torch.
 """

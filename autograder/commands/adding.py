@@ -1,4 +1,4 @@
-"""Adds the arguments that several commands take, and reads them."""
+"""Adds and reads the arguments that several commands share."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def course_of(options: argparse.Namespace) -> Course:
-    """The course that a command is about.
+    """Return the course that a command works on.
 
     Raises:
-        BadInput: there is none, or its settings cannot be used.
+        BadInput: there is no course, or its settings cannot be used.
     """
     from autograder.course.course import Course
 
@@ -28,7 +28,7 @@ def course_of(options: argparse.Namespace) -> Course:
 
 
 def add_completed(parser: argparse.ArgumentParser, name: str, names: Callable[[], list[str]], **options: Any) -> None:
-    """An argument that a shell completes by these names."""
+    """Add an argument that a shell completes with these names."""
     added = parser.add_argument(name, **options)
     added.completer = lambda **_asked: names()  # type: ignore[attr-defined]
 
@@ -36,19 +36,19 @@ def add_completed(parser: argparse.ArgumentParser, name: str, names: Callable[[]
 def add_lesson(
     parser: argparse.ArgumentParser, name: str = "lesson", metavar: str = "LESSON", help: str = "such as 01_ols"
 ) -> None:
-    """The lesson that it is about."""
+    """Add the argument for a lesson."""
     add_completed(parser, name, known_lessons, metavar=metavar, help=help)
 
 
 def known_lessons() -> list[str]:
-    """The lessons of the course that the shell is in, for completion: its settings are not run."""
+    """Return the lessons of the course that the shell is in, for completion, without running the course's settings."""
     from course_lib.learner.current_catalogue import current_catalogue
 
     return list(current_catalogue(Path.cwd()).modules)
 
 
 def known_exercises() -> list[str]:
-    """The ids of the exercises in its notebooks, for completion: importing the exercises would take seconds."""
+    """Return the ids of the exercises in its notebooks, for completion: importing the exercises would take seconds."""
     from autograder.course.released import released_notebooks
 
     texts = (notebook.read_text(encoding="utf-8") for notebook in released_notebooks(Path.cwd()).values())
@@ -59,7 +59,7 @@ _CHECKED = re.compile(r'"grade_id": "([\w-]+)-check"')
 
 
 def add_folder(parser: argparse.ArgumentParser, default: Path) -> None:
-    """The folder that it makes."""
+    """Add the argument for the folder that a command creates."""
     parser.add_argument(
         "folder",
         nargs="?",
@@ -71,7 +71,7 @@ def add_folder(parser: argparse.ArgumentParser, default: Path) -> None:
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
-    """`--workers`: sandboxes at once."""
+    """Add `--workers`: how many sandboxes run at once."""
     default = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     parser.add_argument(
         "--workers", type=_positive, default=default, metavar="N", help="sandboxes at once (default: cores)"
@@ -86,7 +86,7 @@ def _positive(text: str) -> int:
 
 
 def add_scheduler(parser: argparse.ArgumentParser) -> None:
-    """`--scheduler`: a cluster of Dask's, `--scheduler-wait`: how long to wait, and `--trust-scheduler`."""
+    """Add `--scheduler` for a Dask cluster, `--scheduler-wait` and `--trust-scheduler`."""
     parser.add_argument(
         "--scheduler", metavar="ADDRESS", help="a Dask cluster: its scheduler's address, or `local` to start one here"
     )
@@ -112,7 +112,7 @@ def _seconds(text: str) -> float:
 
 
 def add_level(parser: argparse.ArgumentParser) -> None:
-    """`--min-level` and `--container`: the weakest sandboxes that will do, which `weakest_level` reads."""
+    """Add `--min-level` and `--container`, which `weakest_level` reads."""
     levels = ("L0", "L1", "L2", "L3", "L4")
     parser.add_argument("--min-level", choices=levels, help="refuse to grade in weaker sandboxes than this")
     parser.add_argument(
@@ -121,7 +121,7 @@ def add_level(parser: argparse.ArgumentParser) -> None:
 
 
 def weakest_level(options: argparse.Namespace) -> Level | None:
-    """The weakest sandboxes that will do; None where nothing was asked for."""
+    """Return the weakest acceptable sandbox level; None if no option sets one."""
     from autograder.box.confinement.levels import Level
 
     return Level[options.min_level] if options.min_level else None

@@ -1,15 +1,15 @@
-"""The commands of `katze`: every module in the folders here, a folder for each group.
+"""Collects the commands of `katze`: every module in the folders here, a folder for each group.
 
-A module's docstring says what its command is for, as `katze --help` and the table in `docs/instructors.md` have it. Its
-`add_arguments` adds to a parser what it takes, `run` does it and returns its exit status (None is 0), and `EXAMPLE`
-shows its use. It may have more to say:
+A module's docstring says what its command does; `katze --help` and the table in `docs/instructors.md` show it. Its
+`add_arguments` adds the command's arguments to a parser, `run` does the work and returns the exit status (None is 0),
+and `EXAMPLE` shows its use. It may also define:
 
-    PAGE      what explains it, relative to the repository
-    SLOW      what it says at once if it takes a while before it has something to tell; or a function of its options
-    COURSE    False if it is not about a course's folder, and takes no `--course`
+    PAGE      the page that explains it, relative to the repository
+    SLOW      a line to print at once if the command takes a while, or a function from its options to that line
+    COURSE    False if it does not work on a course's folder, and takes no `--course`
     JSON      False if it takes no `--json`
 
-`python -m autograder.commands.registry docs/instructors.md` writes their table into it anew.
+`python -m autograder.commands.registry docs/instructors.md` updates the table on that page.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ GROUPS = ("student", "semester", "author", "machine")
 
 @dataclass(frozen=True)
 class Command:
-    """A command, as `katze --help` and the table list it.
+    """A command as listed by `katze --help` and the table.
 
     Attributes:
-        parser: what reads its arguments.
-        group: a sentence about those in whose midst it is listed.
-        summary: what it is for, in a line.
-        module: where it is defined.
+        parser: the parser for its arguments.
+        group: the heading of its group.
+        summary: what it does, in a line.
+        module: the module that defines it.
     """
 
     parser: argparse.ArgumentParser
@@ -50,7 +50,7 @@ class Command:
 
     @property
     def usage(self) -> str:
-        """Its name with the arguments and options that it must be given, and with arguments that it may be."""
+        """Its name with all arguments and with the options that it requires."""
         words = [self.parser.prog]
         for action in self.parser._get_positional_actions():
             metavar = str(action.metavar or action.dest.upper())
@@ -61,13 +61,13 @@ class Command:
         return " ".join(words)
 
     def beginning(self, options: argparse.Namespace) -> str:
-        """What it says at once with these options; empty if it takes no time."""
+        """Return the line that it prints at once with these options; empty if it takes no time."""
         slow: str | Callable[[argparse.Namespace], str] = getattr(self.module, "SLOW", "")
         return slow if isinstance(slow, str) else slow(options)
 
 
 def make_parser() -> tuple[argparse.ArgumentParser, dict[str, Command]]:
-    """What reads the command line, and the commands that it knows, by name."""
+    """Build the command-line parser; return it and its commands by name."""
     parser = argparse.ArgumentParser(
         prog="katze",
         description="Release, grade and certify a course of notebooks.",
@@ -112,7 +112,7 @@ def _add(subparsers: Any, name: str, group: str, module: ModuleType) -> Command:
 
 
 def _listed(commands: Mapping[str, Command], group: str) -> str:
-    """A group of commands, for a terminal."""
+    """Return the help text for a group of commands."""
     lines = [
         textwrap.fill(command.summary, 96, initial_indent=f"  {name:<16}", subsequent_indent=" " * 18)
         for name, command in commands.items()
@@ -122,7 +122,7 @@ def _listed(commands: Mapping[str, Command], group: str) -> str:
 
 
 def table() -> str:
-    """All commands, as a table in Markdown for a page in `docs/`."""
+    """Return a Markdown table of all commands for a page in `docs/`."""
     rows = ["| command | what it does |", "|---|---|"]
     for command in make_parser()[1].values():
         page = getattr(command.module, "PAGE", "").removeprefix("docs/")
@@ -131,7 +131,7 @@ def table() -> str:
 
 
 def with_table(page: str) -> str:
-    """A page of Markdown with the table of all commands as it should be, in place of the one that it has."""
+    """Return a Markdown page with its table of commands brought up to date."""
     return re.sub(r"^\| command \| what it does \|\n(?:\|.*\n)+", lambda _: f"{table()}\n", page, flags=re.M)
 
 

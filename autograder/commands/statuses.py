@@ -2,7 +2,7 @@
 
 DONE = 0
 FAILED = 1
-"""The grader or a check failed, or somebody could not be graded because of a folder's name."""
+"""The grader or a check failed, or a student could not be graded because of a folder's name."""
 
 MISUSED = 2
-"""Wrong use, or bad input."""
+"""Wrong usage, or bad input."""

@@ -11,18 +11,18 @@ from pathlib import Path
 from typing import Any
 
 BUILT = "build"
-"""The folder for what commands make: it and those in it are made when they are needed; all others must be there."""
+"""The folder for commands' output. It and its subfolders are created when needed; all other folders must exist."""
 
 
 def writable(name: str) -> str:
-    """A place for a file that can be written: found out before the work is done, not after.
+    """Return the name of a file, checked to be writable before the work is done rather than after.
 
     Raises:
-        argparse.ArgumentTypeError: nothing can be written there.
+        argparse.ArgumentTypeError: the file cannot be written.
     """
     path = Path(name)
     folder = path.parent
-    while BUILT in folder.parts and not folder.exists():  # `make_folder` will make it
+    while BUILT in folder.parts and not folder.exists():  # `make_folder` will create it
         folder = folder.parent
     if name != "-" and (path.is_dir() or not os.access(path if path.exists() else folder, os.W_OK)):
         missing = "" if folder.exists() else f"there is no folder {folder}; "
@@ -31,7 +31,7 @@ def writable(name: str) -> str:
 
 
 def make_folder(path: Path) -> None:
-    """Make the folder of a file that is about to be written, where it is below `build`."""
+    """Create the folder of a file that is about to be written, if it is below `build`."""
     if BUILT in path.parent.parts:
         path.parent.mkdir(parents=True, exist_ok=True)
 
@@ -39,13 +39,13 @@ def make_folder(path: Path) -> None:
 def tell(
     options: argparse.Namespace, data: Any, shown: Iterable[str] | Callable[[], object], remarks: Iterable[str] = ()
 ) -> None:
-    """Tell what a command has done: as JSON where `--json` says, and on the terminal unless that is where JSON goes.
+    """Report a command's results: as JSON to where `--json` says, and as text unless JSON goes to the terminal.
 
     Args:
-        options: the command's.
-        data: as JSON.
-        shown: the lines for the terminal, or what prints them.
-        remarks: lines for standard error, which come first.
+        options: the command's options.
+        data: the results as JSON data.
+        shown: the lines for the terminal, or a function that prints them.
+        remarks: lines for standard error, printed first.
     """
     if options.json:
         write_content(options.json, (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode())
@@ -61,7 +61,7 @@ def tell(
 
 
 def write_content(destination: str, content: bytes) -> None:
-    """Write to a file, or to standard output where the destination is "-"."""
+    """Write to a file, or to standard output if the destination is "-"."""
     if destination == "-":
         sys.stdout.write(content.decode().replace("\r\n", "\n"))
     else:

@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _remarks(plan: Plan, recorded: list[Recorded]) -> Iterator[str]:
-    """What should be known about what was written, a line each."""
+    """Yield remarks about what was written, a line each."""
     for module, lessons in plan.withheld.items():
         yield f"left out: {module}, for {' and '.join(lessons)}"
     for lesson, modules in plan.without.items():

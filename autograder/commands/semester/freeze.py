@@ -24,7 +24,7 @@ def run(options: argparse.Namespace) -> None:
     course, lesson = course_of(options), options.lesson
     with open_gradebook(course.gradebook, lesson) as book:
         if not freeze(book, lesson):
-            course.release_notebook(lesson)  # a misspelled lesson is answered with those that there are
+            course.release_notebook(lesson)  # for a misspelled lesson, its error lists the existing ones
             raise BadInput(f"nothing of {lesson} has been graded yet; run `{course.grading(lesson)}`")
     said = f"{lesson} is frozen: `katze grade` leaves its grades as they are until `katze thaw {quote(lesson)}`"
     tell(options, {"lesson": lesson, "frozen": True, "notices": list(book.notices)}, [*book.notices, said])

@@ -25,7 +25,7 @@ PAGE = "docs/changes.md"
 
 
 def SLOW(options: argparse.Namespace) -> str:
-    """Boxes are started, unless nothing is run."""
+    """Return the line to print at once: sandboxes are started, unless nothing is run."""
     return "comparing" if options.dry_run and not options.on_a_copy else "starting the sandboxes"
 
 
@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _grade(course: Course, root: BoxRoot | None, options: argparse.Namespace) -> int:
-    """Grade, with sandboxes that may have been begun; import only now what takes as long as their start."""
+    """Grade, in sandboxes that may be starting already; slow imports happen here, while they start."""
     from autograder.grading.backend import LocalBackend, StartBackend
     from autograder.grading.batch import grade_assignment
     from autograder.grading.preview import copied, preview_lesson
@@ -107,13 +107,13 @@ def _grade(course: Course, root: BoxRoot | None, options: argparse.Namespace) ->
 
 
 def _places(course: Course, no_feedback: bool) -> list[str]:
-    """Where a run has written, as seen from here."""
+    """Return where a run has written, relative to the working folder."""
     written = [course.gradebook, course.autograded, *([] if no_feedback else [course.feedback])]
     return [os.path.relpath(one) if isinstance(one, os.PathLike) else str(one) for one in written]
 
 
 def _warn_of_misplaced(course: Course, lesson: str) -> None:
-    """Name what a run has not looked at."""
+    """Name the files that a run did not look at."""
     from autograder.platforms.misplaced import how_to_collect, misplaced
     from autograder.words import some
 

@@ -90,7 +90,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _check_place(to: Path, is_folder: bool) -> None:
-    """Refuse a place that cannot be written, before anything is."""
+    """Refuse a place that cannot be written to, before anything is written."""
     try:
         if not is_folder:
             writable(str(to))
@@ -101,7 +101,7 @@ def _check_place(to: Path, is_folder: bool) -> None:
 
 
 def _print(plan: GoingBack, is_dry: bool) -> None:
-    """A row for each page, where nothing is written; else how many there are."""
+    """Print a row for each page if nothing is written; else the number of pages."""
     from rich.table import Table
 
     from autograder.delivery.return_ import SAME

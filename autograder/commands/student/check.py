@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _counted(checked: Checked, file: Path) -> Verdict:
-    """The verdict, which counts as progress where the file is in a working folder, such as `katze learn` makes."""
+    """Return the verdict, and count it as progress if the file is in a working folder, such as one by `katze learn`."""
     from course_lib.learner.folder import work_in
     from course_lib.learner.noting import noted
 

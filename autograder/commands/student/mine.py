@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _continued(file: Path, folder: Path, text: str) -> str:
-    """The text, continued by GPT-2 in the learner's own classes, in a process of its own.
+    """Return the text continued by GPT-2 in the learner's own classes, which run in a separate process.
 
     Raises:
         BadInput: the folder lacks a file, a piece is missing, or the classes cannot do it.
