@@ -608,8 +608,7 @@ check("attention.weights", hidden=True)
 # compared.)
 
 # %% [markdown]
-# Here are your three functions and this last step. Follow one query along each row. Before you run the cell, say which
-# English word will get most of the attention from *die*, and which from *Katze*.
+# Here are your three functions and this last step. Follow one query along each row.
 
 
 # %% tags=["demo"]
