@@ -1,1 +1,1 @@
-"""Measurements. Each is `python -m benchmarks.NAME`, prints a table and takes `--json FILE` (`gpu`: `--out DIR`)."""
+"""Measurements. `python -m benchmarks.NAME` runs one, prints a table, and takes `--json FILE` (`gpu`: `--out DIR`)."""

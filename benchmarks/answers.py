@@ -1,21 +1,21 @@
-"""How answers written from the notebooks alone are judged, and how long a check takes.
+"""Measures how checks judge answers that were written from the notebooks alone, and how long a check takes.
 
     python -m benchmarks.answers [--answers FOLDER] [--lesson 02_masking] [--seeds 20] [--json FILE] [--read 100]
 
-Every answer is checked as in a notebook, by `check`, and timed; then with the hidden cases of some seeds. It counts
-right answers that were rejected, wrong ones that were accepted under any seed, and those whose name depends on the
-seed. Of the other wrong ones it tells how they were rejected: with the mistake's name; with a sentence that depends on
-this answer ("told"); with sentences that more than half of an exercise's unnamed wrong answers get as well, which say
-little about any of them ("fact"); or with bare numbers. Whether such a sentence is true a person must judge: --read
-prints as many wrong answers, drawn at random, with their verdicts.
+Every answer is checked by `check`, as in a notebook, and timed; then it is judged with the hidden cases of some seeds.
+The table counts right answers that were rejected, wrong ones that some seed accepted, and those whose name depends on
+the seed. It sorts the other wrong answers by how they were rejected: with the mistake's name ("named"); with a sentence
+that depends on this answer ("told"); only with sentences that more than half of the exercise's unnamed wrong answers
+get too, and which therefore say little ("fact"); or only with numbers ("bare"). Whether a sentence is true, a person
+must judge: --read prints that many random wrong answers with their verdicts.
 
-A folder holds one file per exercise, `<exercise>.py`, in blocks, with a line above each that says what it is:
+The folder has one file per exercise, `<exercise>.py`, made of blocks, each below a line that says what it is:
 
     # %% right | with einsum
     # %% wrong | softmax over the queries | softmax_over_queries
 
-The third field, if there is one, is the name that the mistake should get. A block is not a module: it runs with
-what its lesson's notebook imports and gives.
+The optional third field is the name that the mistake should get. A block is not a module: it runs together with what
+its lesson's notebook imports and defines.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ class Block:
 
     Attributes:
         right: whether it is right.
-        told: what it does.
-        name: the name that its mistake should get; empty where none is asked for.
+        told: what it does, in words.
+        name: the name that its mistake should get; empty if none is required.
         code: its source.
     """
 
@@ -80,16 +80,16 @@ class Block:
 
 @dataclass(frozen=True)
 class Judged:
-    """What became of an answer.
+    """How an answer was judged.
 
     Attributes:
         exercise: the exercise's id.
-        told: what the answer does.
+        told: what the answer does, in words.
         right: whether it is right.
-        outcome: "rejected", "accepted", "named", "told", "fact", "bare", or "passed" for a right one; "unsteady" where
-            the name depends on the seed.
-        name: the name it got.
-        sentences: what else it was told, without the numbers in it.
+        outcome: "rejected", "accepted", "named", "told", "fact", "bare", or "passed" for a right one; "unsteady" if the
+            name depends on the seed.
+        name: the mistake's name in the verdict.
+        sentences: the other sentences of the verdict, with numbers replaced.
         seconds: the processor time of `check`.
     """
 
@@ -103,10 +103,10 @@ class Judged:
 
 
 def blocks(file: Path) -> Iterator[Block]:
-    """The answers of a file.
+    """Yield the answers in a file.
 
     Raises:
-        ValueError: a header is not of the form that is asked for.
+        ValueError: a header has the wrong form.
     """
     text = file.read_text(encoding="utf-8")
     headers = list(_HEADER.finditer(text))
@@ -118,7 +118,7 @@ def blocks(file: Path) -> Iterator[Block]:
 
 
 def answer(exercise: Exercise, code: str) -> Callable[..., Any]:
-    """What a block defines."""
+    """Run a block, and return what it defines."""
     source = with_given(exercise, code)
     namespace: dict[str, Any] = {"__name__": "__main__"}
     with contextlib.redirect_stdout(io.StringIO()):
@@ -128,13 +128,13 @@ def answer(exercise: Exercise, code: str) -> Callable[..., Any]:
 
 
 def with_given(exercise: Exercise, code: str) -> str:
-    """A block with what its notebook gives in front."""
+    """Return a block's code below the definitions from its notebook."""
     notebook = ROOT / "notebooks" / exercise.lesson / f"{exercise.lesson}.ipynb"
     return "\n".join([*map(ast.unparse, needed_of_notebook(notebook, code)), code])
 
 
 def judged(exercise: Exercise, block: Block, seeds: Sequence[int], key: AnswerKey) -> Judged:
-    """One answer, checked as in a notebook and with the hidden cases of every seed."""
+    """Judge one answer, as in a notebook and with the hidden cases of every seed."""
     written = _written(exercise, block)
     began = time.process_time()
     shown = check(exercise.id, written)
@@ -154,7 +154,7 @@ def judged(exercise: Exercise, block: Block, seeds: Sequence[int], key: AnswerKe
 
 
 def _written(exercise: Exercise, block: Block) -> Callable[..., Any]:
-    """What a block defines; where it cannot, the cell fails in a notebook, and so does everything that calls it."""
+    """Return what a block defines. If it fails, as its cell would in a notebook, so does every call of the result."""
     try:
         return answer(exercise, block.code)
     except Exception as error:
@@ -181,19 +181,19 @@ _NUMBERS = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 
 
 def _sentences(verdict: Verdict) -> Iterator[str]:
-    """What a verdict says besides the first difference and what was raised, without the numbers in it."""
+    """Yield the verdict's sentences besides the first difference and the exception, with numbers replaced."""
     failed = verdict.shown
     told = [verdict.note]
     if failed is not None:
         found = failed.difference
         is_bare = found is None or found.kind is Kind.VALUE or (found.kind is Kind.SHAPE and "key" not in found.actual)
-        told += [verdict.relation, "" if found is None or is_bare else found.message]  # a name that is missing is told
+        told += [verdict.relation, "" if found is None or is_bare else found.message]  # a missing key counts
         told += [explained(failed.actual.raised.message, failed.actual.raised.code) if failed.actual.raised else ""]
     yield from (_NUMBERS.sub("N", sentence) for sentence in told if sentence)
 
 
 def _facts(results: Sequence[Judged]) -> set[tuple[str, str]]:
-    """The sentences, each with its exercise, that more than half of the exercise's unnamed wrong answers get."""
+    """Return the sentences, each with its exercise, that more than half of the exercise's unnamed wrong answers get."""
     unnamed = [result for result in results if result.outcome == "bare"]
     of = Counter(result.exercise for result in unnamed)
     said = Counter((result.exercise, sentence) for result in unnamed for sentence in set(result.sentences))
@@ -201,7 +201,7 @@ def _facts(results: Sequence[Judged]) -> set[tuple[str, str]]:
 
 
 def told_apart(results: Sequence[Judged]) -> list[Judged]:
-    """The results, in which what is bare is told apart from what was told a sentence."""
+    """Return the results, with "bare" outcomes split into "told", "fact" and "bare"."""
     facts = _facts(results)
 
     def outcome(result: Judged) -> str:
@@ -226,7 +226,7 @@ def main() -> int:
     with (
         tempfile.TemporaryDirectory() as folder,
         patch.dict(os.environ, KATZE_WORK=folder),
-    ):  # not in the user's own progress
+    ):  # keeps this out of the user's own progress
         if options.read:
             wrong = [(exercise, block) for exercise, written in answered for block in written if not block.right]
             for exercise, block in random.Random(0).sample(wrong, min(options.read, len(wrong))):

@@ -1,9 +1,9 @@
-"""How long a learner waits: for a check in a notebook, for one in a terminal, and for a notebook to write in.
+"""Measures how long a learner waits: for a check in a notebook or a terminal, and for a notebook to work in.
 
     python -m benchmarks.learner [--rounds 5] [--json FILE]
 
-A check in a notebook is timed in a kernel that has run lesson 01 with its answers; one in a terminal from the start of
-its process; a notebook from `katze learn` until a kernel of its server has answered.
+A check in a notebook is timed in a kernel that has run lesson 01 with its answers, a check in a terminal from the start
+of its process, and a notebook from `katze learn` until a kernel of its server answers.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ print(json.dumps(taken))"""
 
 
 def checks_in_a_notebook(rounds: int, folder: Path) -> list[float]:
-    """Seconds of each check of the lesson, drawn, in a kernel."""
+    """Return the seconds that each check of the lesson takes in a kernel, drawing included."""
     notebook: NotebookNode = nbformat.from_dict(filled(LESSON))
     notebook.cells = [cell for cell in notebook.cells if "demo" not in cell.metadata.get("tags", ())]
     notebook.cells.append(nbformat.v4.new_code_cell(_TIMED.format(rounds=rounds, lesson=LESSON)))
@@ -57,14 +57,14 @@ def checks_in_a_notebook(rounds: int, folder: Path) -> list[float]:
 
 
 def checks_in_a_terminal(rounds: int, folder: Path) -> list[float]:
-    """Seconds of `katze check` from start to end."""
+    """Return the seconds that `katze check` takes from start to end."""
     answer = folder / "answer.py"
     answer.write_text(ANSWER, encoding="utf-8")
     return [_seconds("check", "attention.scale", str(answer)) for _ in range(rounds)]
 
 
 def notebooks_opened(rounds: int, folder: Path) -> list[float]:
-    """Seconds from `katze learn` until a kernel has answered, each time in a new folder."""
+    """Return the seconds from `katze learn` until a kernel answers, each time in a new folder."""
     return [_until_usable(folder / f"work-{number}") for number in range(rounds)]
 
 

@@ -1,9 +1,9 @@
-"""How much processor time each lesson's notebook takes, with all its answers, on as few as one core.
+"""Measures the processor time of each lesson's notebook, with all answers filled in, on one core or more.
 
     python -m benchmarks.lessons [LESSON ...] [--json FILE]
 
-Counted is what its kernel and that kernel's own processes compute, waiting left out, with one thread each and without a
-network. A lesson may take 90 seconds, and all of them ten minutes.
+It counts what the kernel and its child processes compute, without waiting, with one thread each and no network. A
+lesson may take 90 seconds, and all of them ten minutes.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from benchmarks.table import Row, arguments, report
 from course_lib import exercises
 
 ONE, ALL = 90.0, 600.0
-"""The most processor seconds that one lesson and all together may take."""
+"""The most processor seconds for one lesson, and for all together."""
 
 
 def main() -> None:
-    """Run the lessons one after another."""
+    """Run the lessons one after another, and report their times."""
     parser = arguments(__doc__)
     parser.add_argument("lessons", nargs="*", metavar="LESSON")
     options = parser.parse_args()

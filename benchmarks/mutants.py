@@ -1,8 +1,8 @@
-"""Small changes to a function: what is left of it when one operator, constant, call or statement is replaced.
+"""Makes mutants of a function by replacing one operator, constant, call or statement.
 
-The changes are those that a slip makes in tensor code: another axis, a mean for a sum, a mask that is dropped or
-turned round, a keyword that is forgotten. Annotations, defaults, docstrings, decorators, texts and refusals of bad
-input stay as they are: none of those is asked of a student.
+The changes resemble slips in tensor code: another axis, a mean instead of a sum, a mask that is dropped or inverted, a
+forgotten keyword. Annotations, defaults, docstrings, decorators, texts and refusals of bad input stay as they are,
+because exercises do not ask for them.
 """
 
 from __future__ import annotations
@@ -69,14 +69,14 @@ _PAIRS = (
     ("topk", "sort"),
 )
 CALLS: dict[str, str] = {b: a for a, b in _PAIRS} | dict(_PAIRS)
-"""What a call of one name becomes: the first of a pair the second, and back."""
+"""The replacement for each called name: the other one of its pair."""
 
 
 SYMMETRIC = frozenset({"max", "min", "maximum", "minimum", "transpose", "swapaxes"})
 """Calls whose arguments may be in any order."""
 
 NOT_ASKED = ("strict", "device")
-"""Keywords that a student's answer need not know: refusing bad input, and devices, since it is graded on one."""
+"""Keywords that a student's answer may leave out: it need not refuse bad input, and is graded on one device."""
 
 
 @dataclass(frozen=True)
@@ -84,10 +84,10 @@ class Mutant:
     """A definition with one change.
 
     Attributes:
-        kind: what was changed, in a word or two.
-        source: the whole definition, as text.
-        old: the lines that are no longer there.
-        new: the lines in their place.
+        kind: the kind of change, in a word or two.
+        source: the source of the whole definition.
+        old: the lines that were replaced.
+        new: the lines that replace them.
     """
 
     kind: str
@@ -97,11 +97,11 @@ class Mutant:
 
 
 def mutants(definition: Definition, lines: Collection[int] | None = None) -> Iterator[Mutant]:
-    """Every mutant of a definition, each once.
+    """Yield every mutant of a definition once.
 
     Args:
         definition: a function or a class.
-        lines: changes only what is on these lines; None changes everything.
+        lines: change only these lines; None changes all.
     """
     tree = copy.deepcopy(definition)
     original = ast.unparse(tree)
@@ -121,7 +121,7 @@ def mutants(definition: Definition, lines: Collection[int] | None = None) -> Ite
 
 
 def _difference(original: str, source: str) -> tuple[str, str]:
-    """The lines that differ, without their indentation."""
+    """Return the lines that differ, without indentation, before and after."""
     before, after = original.splitlines(), source.splitlines()
     found = difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
     old = [line.strip() for tag, start, end, _, _ in found if tag != "equal" for line in before[start:end]]
@@ -130,11 +130,11 @@ def _difference(original: str, source: str) -> tuple[str, str]:
 
 
 UNTOUCHED = {"annotation", "returns", "decorator_list", "bases", "defaults", "kw_defaults"}
-"""Fields of the syntax tree that say nothing about what is computed from what a case passes."""
+"""Fields of the syntax tree that do not affect what is computed from a case's arguments."""
 
 
 def _places(node: ast.AST) -> Iterator[tuple[Any, Any, ast.AST]]:
-    """Every node that may change, with what holds it and under which key; parents before children."""
+    """Yield every node that may change, after its container and its key there; parents come before children."""
     for field, value in ast.iter_fields(node):
         if field in UNTOUCHED:
             continue
@@ -144,17 +144,17 @@ def _places(node: ast.AST) -> Iterator[tuple[Any, Any, ast.AST]]:
             child = holder[key]
             if isinstance(child, ast.AST) and not _left_alone(child):
                 yield holder, key, child
-                if _number(child) is None:  # the 1 of -1 is not a number by itself
+                if _number(child) is None:  # the 1 in -1 is not a number by itself
                     yield from _places(child)
 
 
 def refuses(name: str) -> bool:
-    """Whether a function of this name refuses bad input, as far as its name tells."""
+    """Return whether a function refuses bad input, judging by its name."""
     return name.lstrip("_").startswith(("require", "check"))
 
 
 def _left_alone(node: ast.AST) -> bool:
-    """Refusals of bad input, docstrings and texts."""
+    """Return whether a node stays as it is: a refusal of bad input, a docstring or a text."""
     if isinstance(node, (ast.Raise, ast.Assert, ast.JoinedStr, ast.ImportFrom, ast.Import)):
         return True
     if isinstance(node, ast.If):
@@ -172,7 +172,7 @@ def _left_alone(node: ast.AST) -> bool:
 
 
 def _replacements(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    """What a node may become."""
+    """Yield the replacements for a node, each after its kind."""
     number = _number(node)
     if number is not None:
         kind = type(number)
@@ -223,7 +223,7 @@ def _replacements(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
 
 
 def _other_calls(node: ast.Call) -> Iterator[tuple[str, ast.AST]]:
-    """The call under another name, without one keyword, with arguments swapped, and left out."""
+    """Yield the call under another name, without a keyword, with arguments swapped, and left out."""
     called = node.func
     if isinstance(called, ast.Attribute):
         if called.attr in CALLS:
@@ -245,14 +245,14 @@ def _other_calls(node: ast.Call) -> Iterator[tuple[str, ast.AST]]:
 
 
 def _is_module(node: ast.AST | None) -> bool:
-    """Whether an expression is the name of a module, as far as can be seen: `torch`, `math`, `F`, `torch.nn`."""
+    """Return whether an expression looks like the name of a module: `torch`, `math`, `F`, `torch.nn`."""
     if isinstance(node, ast.Attribute):
         return _is_module(node.value) and node.attr in ("nn", "functional", "special")
     return isinstance(node, ast.Name) and node.id in ("torch", "math", "F", "nn", "random", "itertools", "dataclasses")
 
 
 def _number(node: ast.AST) -> int | float | None:
-    """The value of a plain number, with its sign."""
+    """Return the value of a plain number, with its sign; None for anything else."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         inside = _number(node.operand)
         return None if inside is None else -inside

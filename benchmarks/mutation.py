@@ -1,21 +1,21 @@
-"""Do the checks notice when an answer is wrong by a little? Every reference, changed in one place, and in two.
+"""Tests whether the checks notice small mistakes, by changing every reference in one place and in two.
 
     python -m benchmarks.mutation [--lesson 02_masking] [--exercise masking.causal_mask] [--pairs 40] [--visible]
                                   [--json FILE]
 
-Each exercise's reference, and what it calls in the modules that its lesson withholds, is changed in every way that
-`benchmarks.mutants` knows, and each mutant is handed to the check as if it were an answer: visible cases, and hidden
-ones with the public seed. Of the changes in two places of the reference itself a sample is tried, the same in every
-run; then come the ways of being wrong that need no change of what is computed (`benchmarks.wrong_ways`: squeezed,
-detached, in half or single precision, for no batch, overwriting its arguments, right for a while). A mutant that
-differs nowhere has survived. Either it computes the same (its reason is then in `mutation_survivors.toml`), or the
-cases have a hole. One that only hidden cases catch is green in the notebook and red when it is graded: there must be
-none (`--visible` lists them alone).
+It changes each exercise's reference, and what that calls in the modules that its lesson withholds, in every way that
+`benchmarks.mutants` knows, and judges each mutant like an answer: by the visible cases, and by hidden ones with the
+public seed. Of the references changed in two places, it tries a sample, the same in every run. Then it tries the ways
+of being wrong that do not change what is computed (`benchmarks.wrong_ways`: squeezed, detached, in half or single
+precision, without batches, overwriting its arguments, right for some calls). A mutant that no case catches has
+survived. Either it computes the same, and `mutation_survivors.toml` has the reason, or the cases have a hole. A mutant
+that only hidden cases catch is green in the notebook and red when it is graded: there must be none (`--visible` lists
+only those).
 
-mutmut (3.8) and cosmic-ray (8.4) were looked at first. Both change files and run a test suite in a process for each
-mutant: some thousand starts of torch. Their operators know numbers, comparisons and booleans, but neither axes nor
-what a call of a tensor's method could become; and what is to be run here is not a test suite but the cases of one
-exercise, which takes a few milliseconds in this process.
+mutmut (3.8) and cosmic-ray (8.4) were considered first. Both change files and run a test suite in one process per
+mutant, so torch would start some thousand times. Their operators know numbers, comparisons and booleans, but no axes,
+and no replacements for calls of tensor methods. Here, it is enough to run the cases of one exercise, in this process,
+in a few milliseconds.
 """
 
 from __future__ import annotations
@@ -54,30 +54,30 @@ from course_lib.judging.exercise import Callback, Exercise
 from course_lib.judging.observation import observe
 
 SURVIVORS = Path(__file__).with_name("mutation_survivors.toml")
-"""Mutants that may survive, each with the reason."""
+"""The file with the mutants that may survive, and the reasons."""
 
 PAIRS = 40
-"""How many of the changes in two places are tried for each exercise."""
+"""How many mutants with changes in two places are tried for each exercise."""
 
 PATIENCE, LEAST_SECONDS = 20.0, 3.0
-"""A mutant may take this many times as long as its reference, and at least this long; past that it counts as caught."""
+"""A mutant may take this many times as long as its reference, and at least these seconds; else it counts as caught."""
 
 
 ENDINGS = ("caught", "hidden only", "equivalent", "unexplained")
-"""What can become of a mutant: the visible cases catch it; the hidden ones alone do, and a notebook shows green what is
-graded red; or none does, with a reason or without."""
+"""What can happen to a mutant: the visible cases catch it; only the hidden ones do, so that it is green in the notebook
+and red when it is graded; or no case does, with or without a reason."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """What became of a mutant.
+    """What happened to a mutant.
 
     Attributes:
         exercise: the exercise's id.
-        function: what was changed, such as "course_lib.masking.causal_mask".
-        mutant: how.
+        function: the function or class that was changed, such as "course_lib.masking.causal_mask".
+        mutant: the change.
         ending: one of `ENDINGS`.
-        reason: why it may survive.
+        reason: why it may survive; empty for no reason.
     """
 
     exercise: str
@@ -96,10 +96,10 @@ class Explanation:
     """Why some mutants may survive.
 
     Attributes:
-        function: what is changed, such as "course_lib.masking.causal_mask"; "*" for any.
-        reason: why its mutants compute nothing wrong, or nothing that is asked for.
-        changes: the lines before and after of each of them; empty for whatever is changed in the function.
-        exercises: the exercises for which that holds; empty for all.
+        function: the function or class that is changed, such as "course_lib.masking.causal_mask"; "*" for any.
+        reason: why its mutants compute nothing wrong, or nothing that the exercise asks about.
+        changes: the lines before and after each change; empty for any change in the function.
+        exercises: the exercises for which this holds; empty for all.
     """
 
     function: str
@@ -108,7 +108,7 @@ class Explanation:
     exercises: Sequence[str] = ()
 
     def explains(self, exercise: str, function: str, mutant: Mutant) -> bool:
-        """Whether this is a reason for that survivor."""
+        """Return whether this explains that survivor."""
         return (
             self.function in (function, "*")
             and (not self.exercises or exercise in self.exercises)
@@ -117,15 +117,20 @@ class Explanation:
 
 
 def read_explanations(path: Path = SURVIVORS) -> list[Explanation]:
-    """Those of a file: tables `[[survivors]]` with the fields of an `Explanation`."""
+    """Read a file's explanations: tables `[[survivors]]` with the fields of `Explanation`."""
     return [Explanation(**entry) for entry in tomllib.loads(path.read_text(encoding="utf-8"))["survivors"]]
 
 
 def run(
     exercise: Exercise, explanations: Sequence[Explanation], pairs: int = PAIRS, *, alone: bool = False
 ) -> Iterator[Result]:
-    """The mutants of an exercise, judged: those of what it calls as well, unless its reference is to be changed
-    alone, and this many with two changes.
+    """Yield the results of all mutants of an exercise's reference and of what it calls.
+
+    Args:
+        exercise: the exercise.
+        explanations: the reasons why mutants may survive.
+        pairs: how many mutants with two changes to try.
+        alone: change only the reference, not what it calls.
     """
     source = _Sources(exercise)
     key = AnswerKey(exercise, PUBLIC_SEED)
@@ -164,7 +169,7 @@ def run(
 
 
 def _two_changes(exercise: Exercise, source: _Sources, count: int) -> Iterator[tuple[Mutant, Mutant]]:
-    """A sample of the mutants of mutants, each with the one that it was made from; the same in every run."""
+    """Yield a sample of mutants of mutants, each after the mutant that it was made from; the same in every run."""
     chosen = random.Random(exercise.id)
     definition = source.definition
     original = ast.unparse(definition)
@@ -179,14 +184,14 @@ def _two_changes(exercise: Exercise, source: _Sources, count: int) -> Iterator[t
 
 
 def _is_harmless(first: Mutant, second: Mutant, harmless: Sequence[Mutant]) -> bool:
-    """Whether two changes are each known to compute the same, or together are one such."""
+    """Return whether two changes are harmless: each one computes the same, or both together do."""
     sources = {mutant.source for mutant in harmless}
     changes = {(mutant.old, mutant.new) for mutant in harmless}
     return second.source in sources or (first.source in sources and (second.old, second.new) in changes)
 
 
 class _Sources:
-    """The modules of an exercise's reference that are withheld, as syntax trees that can be changed and run again."""
+    """The withheld modules of an exercise's reference, as syntax trees that can be changed and run again."""
 
     def __init__(self, exercise: Exercise) -> None:
         self._withheld = frozenset(exercise.withheld)
@@ -202,7 +207,7 @@ class _Sources:
         return self._trees[module]
 
     def _reach(self) -> Iterator[tuple[str, str, Definition]]:
-        """The reference, and the functions and classes of withheld modules that it uses, directly or not."""
+        """Yield the reference, and the functions and classes of withheld modules that it uses, directly or not."""
         seen, pending = {self.reference}, [self.reference]
         while pending:
             module, name = pending.pop(0)
@@ -218,13 +223,13 @@ class _Sources:
 
     @property
     def definition(self) -> Definition:
-        """That of the reference itself."""
+        """The definition of the reference itself."""
         return next(found for module, name, found in self.reached if (module, name) == self.reference)
 
     def built(self, module: str, name: str, mutant: Mutant) -> Any:
-        """The reference as it is when that definition is the mutant's. The modules themselves are left alone."""
+        """Return the reference as it is with this mutant as the definition, leaving the loaded modules alone."""
         (changed,) = ast.parse(mutant.source).body
-        if (module, name) == self.reference:  # nothing else needs to be made anew
+        if (module, name) == self.reference:  # nothing else needs to run again
             return vars(_run(module, ast.Module([_FUTURE, changed], []), {}, vars(sys.modules[module])))[name]
         tree = copy.copy(self._tree(module))
         tree.body = [changed if getattr(part, "name", None) == name else part for part in tree.body]
@@ -234,7 +239,7 @@ class _Sources:
         return getattr(fresh[self.reference[0]], self.reference[1])
 
     def _dependents(self, changed: str) -> list[str]:
-        """The modules of what is reached that must be run again, in an order in which each finds those before it."""
+        """Return the modules that must run again after a change, each one after those that it imports."""
         modules = {module for module, _name, _definition in self.reached}
         imports = {module: _imports(self._tree(module)) & modules for module in modules}
         found: list[str] = []
@@ -250,7 +255,7 @@ def _definition(tree: ast.Module, name: str) -> Definition | None:
 
 
 def _used(definition: ast.AST, namespace: Mapping[str, Any]) -> Iterator[Any]:
-    """What the names in a definition stand for in its module, `module.name` included."""
+    """Yield the objects that the names in a definition refer to in its module, including those of `module.name`."""
     pending: list[ast.AST] = [definition]
     while pending:
         node = pending.pop()
@@ -266,7 +271,7 @@ def _used(definition: ast.AST, namespace: Mapping[str, Any]) -> Iterator[Any]:
 
 
 def _imports(tree: ast.Module) -> set[str]:
-    """The modules that are imported when this one is, among other names."""
+    """Return the modules that this one imports, among other names."""
     names: set[str] = set()
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and node.module:
@@ -282,13 +287,13 @@ _FUTURE = ast.ImportFrom("__future__", [ast.alias("annotations")], 0)
 def _run(
     name: str, tree: ast.Module, instead: Mapping[str, ModuleType], names: Mapping[str, Any] | None = None
 ) -> ModuleType:
-    """A second copy of a module, which nobody else sees; what it imports is the modules given, where they are.
+    """Run a private second copy of a module.
 
     Args:
         name: its name.
-        tree: what is run in it.
-        instead: modules in place of those that it would import.
-        names: what is in it already.
+        tree: the code to run in it.
+        instead: the modules to import instead of those with the same name.
+        names: names that it already defines.
     """
     module = ModuleType(name)
     vars(module).update(names or {})
@@ -309,7 +314,7 @@ def _run(
 
 
 def _executed_lines(key: AnswerKey) -> dict[str, set[int]]:
-    """By module, the lines that the reference runs on the cases."""
+    """Return the lines that the reference runs on the cases, by module."""
     lines: dict[str, set[int]] = {}
 
     def trace(frame: FrameType, event: str, _argument: Any) -> Any:
@@ -325,7 +330,7 @@ def _executed_lines(key: AnswerKey) -> dict[str, set[int]]:
         assert key.expected
     finally:
         sys.settrace(before)
-    # A statement over several lines runs on some of them; an expression's own line need not be among those.
+    # The trace of a statement over several lines contains only some of them: add the others.
     for module, found in lines.items():
         file = sys.modules[module].__file__
         assert file is not None
@@ -338,7 +343,7 @@ def _executed_lines(key: AnswerKey) -> dict[str, set[int]]:
 
 
 def _in_callback(frame: FrameType | None) -> bool:
-    """Whether a function runs because a case passed it in: then it is the checker's, and never a mutant."""
+    """Return whether a frame runs inside a callback from a case, which is the checker's and never a mutant."""
     while frame is not None:
         if frame.f_code is Callback.call.__code__:
             return True
@@ -350,7 +355,7 @@ _COMPOUND = (ast.FunctionDef, ast.ClassDef, ast.If, ast.For, ast.While, ast.With
 
 
 class _TooSlow(BaseException):
-    """What a mutant gets that never ends."""
+    """Raised in a mutant that runs too long."""
 
 
 @contextmanager
@@ -368,7 +373,7 @@ def _alarm(seconds: float) -> Iterator[None]:
 
 
 def _catching(key: AnswerKey, build: Callable[[], Any], patience: float) -> int | None:
-    """Which case first tells what is built from the reference: by its value, a gradient, an error, or never ending."""
+    """Return the first case that catches a mutant, by a value, a gradient, an error or time; None if none does."""
     number = 0
     try:
         with _alarm(patience), warnings.catch_warnings():
@@ -382,13 +387,13 @@ def _catching(key: AnswerKey, build: Callable[[], Any], patience: float) -> int 
                     caught = not seen.returned or difference(case, expected, seen) is not None
                 if caught:
                     return number
-    except (_TooSlow, Exception):  # a module that cannot even be made from it; or it took too long outside of a call
+    except (_TooSlow, Exception):  # the mutant could not even be built, or took too long outside a call
         return number
     return None
 
 
 def tally(results: Sequence[Result]) -> dict[str, Counter[str]]:
-    """For each exercise, and for all, how many mutants ended how."""
+    """Return how many mutants ended in which way, for each exercise and for all."""
     counts = {result.exercise: Counter[str]() for result in results} | {"all": Counter[str]()}
     for result in results:
         for name in (result.exercise, "all"):

@@ -1,11 +1,10 @@
-"""A class from Canvas's zip to returned feedback and a filled gradebook file.
+"""Measures what a class costs, from Canvas's zip to returned feedback and a filled gradebook file.
 
     python -m benchmarks.semester [--students 300] [--workers 2] [--json FILE]
 
-Makes a course of its own with the download and the gradebook of a class in Canvas's shapes: ordinary submissions of
-lesson 01 from a seed, one in ten marked LATE. Then it runs what an instructor types, one command a step: collect,
-grade, return, export. The same is done with a third of the class first: where memory is flat, the whole class needs no
-more.
+Makes a course with the download and the gradebook of a class in Canvas's formats: ordinary submissions of lesson 01
+from a seed, one in ten marked LATE. Then it runs what an instructor types, one command per step: collect, grade,
+return, export. It does the same with a third of the class first: if memory use is flat, the whole class needs no more.
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ from benchmarks.grading.courses import LESSON, make_course, ordinary, submission
 from benchmarks.table import Row, arguments, report
 
 MINUTES = 10.0
-"""In which a class of 300 should be done on two cores."""
+"""The time in which two cores should be done with a class of 300."""
 
 _ASSIGNMENT = f"{LESSON} (4711)"
-"""What Canvas calls the lesson's column."""
+"""Canvas's name for the lesson's column."""
 
 _DOWNLOAD, _GRADES, _BACK, _FILLED = "submissions.zip", "canvas.csv", "back.zip", "filled.csv"
 
@@ -58,10 +57,10 @@ def _rows(third: dict[str, Cost], whole: dict[str, Cost], students: int) -> Iter
 
 
 def _semester(folder: Path, students: int, workers: int, seed: int) -> dict[str, Cost]:
-    """What each step takes, by its name.
+    """Run a class through all steps, and return what each one cost, by name.
 
     Raises:
-        RuntimeError: a step failed, or somebody's page or points did not arrive.
+        RuntimeError: a step failed, or a page or points are missing.
     """
     course = make_course(folder, ordinary(students, seed), keep_demos=True)
     _deliver(course)
@@ -80,7 +79,7 @@ def _semester(folder: Path, students: int, workers: int, seed: int) -> dict[str,
 
 
 def _deliver(course: Course) -> None:
-    """Put what was handed in into a zip as Canvas makes it, with its gradebook beside; `submitted/` is empty then."""
+    """Move the submissions out of `submitted/` into a zip like Canvas's, with Canvas's gradebook next to it."""
     names = sorted(path.name for path in course.submitted.iterdir())
     with zipfile.ZipFile(course.root / _DOWNLOAD, "w", zipfile.ZIP_DEFLATED) as archive:
         for number, name in enumerate(names, 1000):

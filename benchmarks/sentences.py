@@ -1,9 +1,9 @@
-"""Draws sentences at random, for somebody to read aloud: from lessons, hints, and messages of mistakes.
+"""Draws random sentences from lessons, hints and messages about mistakes, for somebody to read aloud.
 
-    python -m benchmarks.sentences            # 100 of them, numbered
+    python -m benchmarks.sentences            # 100 sentences, numbered
     python -m benchmarks.sentences --seed 2
 
-Mark each that you would not say to a student.
+Mark each one that you would not say to a student.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from course_lib import exercises
 
 SOLUTIONS = Path(__file__).parents[1] / "solutions"
 FEWEST_WORDS = 5
-"""Of a sentence: with fewer it is a heading, a label or a formula."""
+"""The shortest sentence; with fewer words, it is a heading, a label or a formula."""
 
 _NOT_PROSE = re.compile(r"(?s:```.*?```)|(?s:\$\$.*?\$\$)|^[|#].*$|</?(?:details|summary)>|^`[\w.]+` · .*$", re.M)
 _END = re.compile(r"(?<=[.!?])[*”\"')]*\s+(?=[A-Z*`“\"])|\n\s*\n|\n\s*[-*\d.]+ ")
 
 
 def main() -> None:
-    """Print them."""
+    """Print the sentences."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--number", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def texts() -> Iterator[str]:
-    """Everything that students read, but what a page of the course says around it."""
+    """Yield all texts that students read, except those of the website around them."""
     for path in sorted(SOLUTIONS.glob("*/*.py")):
         for cell in jupytext.read(path).cells:
             if cell.cell_type == "markdown":
@@ -51,7 +51,7 @@ def texts() -> Iterator[str]:
 
 
 def sentences(text: str) -> Iterator[str]:
-    """The sentences of a text in Markdown, each on one line."""
+    """Yield the sentences of a Markdown text, each on one line."""
     for found in _END.split(_NOT_PROSE.sub("", text)):
         sentence = " ".join(found.split())
         if len(sentence.split()) >= FEWEST_WORDS:

@@ -1,4 +1,4 @@
-"""The one form in which every benchmark reports: a row for each figure, printed and as JSON."""
+"""The format in which every benchmark reports: a row for each figure, printed and as JSON."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 HEADINGS = ("measured", "ours", "best", "spread", "peer", "unit", "ratio", "goal", "met")
 
 TOO_BUSY = 1 / 3
-"""The spread from which on a machine is too busy for a figure."""
+"""If the spread is larger than this, the machine is too busy for a figure."""
 
 
 @dataclass(frozen=True)
@@ -20,15 +20,15 @@ class Row:
 
     Attributes:
         name: what was measured.
-        ours: our figure; a median where there were several runs.
-        peer: what it is compared with: another program's figure, or the most that the goal allows.
-        unit: of both.
+        ours: our figure; the median of several runs.
+        peer: the figure to compare with: another program's, or the limit set by the goal; None if there is none.
+        unit: the unit of both.
         ratio: how many times better ours is (above 1 is better).
-        goal: the least ratio wanted; None where none was set.
-        met: whether it was reached; None without a goal.
-        best: our best figure; None where there was one run.
-        spread: of the runs, ours or the peer's, whichever is wider; what lies between their quartiles, as a share of
-            their median.
+        goal: the smallest ratio wanted; None if none was set.
+        met: whether the goal was reached; None without a goal.
+        best: our best figure; None after a single run.
+        spread: the distance between the runs' quartiles, as a share of their median; ours or the peer's, whichever is
+            larger.
     """
 
     name: str
@@ -43,28 +43,28 @@ class Row:
 
     @classmethod
     def of(cls, name: str, ours: float, peer: float | None, unit: str, *, more: bool, goal: float | None = None) -> Row:
-        """A row with its ratio.
+        """Return a row with its ratio.
 
         Args:
             name: what was measured.
             ours: our figure.
             peer: the figure it is compared with; None if there is none.
-            unit: of both.
+            unit: the unit of both.
             more: whether more is better.
-            goal: the least ratio wanted.
+            goal: the smallest ratio wanted.
         """
         ratio = None if peer is None else (ours / peer if more else peer / ours)
         met = None if goal is None or ratio is None else ratio >= goal
         return cls(name, ours, peer, unit, ratio, goal, met)
 
     def spread_over(self, best: float, spread: float) -> Row:
-        """The same figure as the median of several; runs that differ too much meet no goal, and miss none."""
+        """Return the row as the median of several runs; if they differ too much, the goal is neither met nor missed."""
         if spread > TOO_BUSY:
             return replace(self, ratio=None, met=None, best=best, spread=spread)
         return replace(self, best=best, spread=spread)
 
     def cells(self) -> list[str]:
-        """What stands below each of `HEADINGS`."""
+        """Return the cells below `HEADINGS`."""
         busy = self.spread is not None and self.spread > TOO_BUSY
         return [
             self.name,
@@ -80,14 +80,14 @@ class Row:
 
 
 def arguments(description: str | None) -> argparse.ArgumentParser:
-    """The command line that every benchmark begins with."""
+    """Return the parser with the options that all benchmarks share."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there as well")
     return parser
 
 
 def report(title: str, rows: Iterable[Row], json_file: Path | None) -> None:
-    """Print each row as soon as it is measured, and write all so far where a file is named."""
+    """Print each row as soon as it is measured; if a file is given, write all rows so far to it."""
     print(f"{title}\n\n{line(HEADINGS)}\n{line(['---'] * len(HEADINGS))}", flush=True)
     found = []
     for row in rows:
@@ -98,6 +98,6 @@ def report(title: str, rows: Iterable[Row], json_file: Path | None) -> None:
 
 
 def line(cells: Iterable[str]) -> str:
-    """A line of a table in Markdown, which reads well in a terminal, too."""
+    """Return a line of a Markdown table that also reads well in a terminal."""
     first, *others = cells
     return "| " + " | ".join([first.ljust(64), *(cell.rjust(7) for cell in others)]) + " |"

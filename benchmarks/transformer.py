@@ -1,23 +1,23 @@
-"""How fast the models compute, side by side with the libraries a user would pick instead, in one run.
+"""Measures how fast our models compute, side by side with the libraries that a user would pick instead.
 
     python -m benchmarks.transformer [--only NAME] [--device cuda] [--threads N] [--rounds N] [--json FILE]
 
 - decoding: 200 new tokens by greedy decoding with a cache, at the course's size (d=128, 3 layers) and at d=384 with 6
-  layers, for 1 and for 32 texts at once: against `generate` of `transformers` on a GPT-2 of the same size; for one text
-  also against our own path without a cache, and against the limit, the bytes of the weights over measured bandwidth.
-- compiled: the same for one text, at d=384, and on a GPU at GPT-2's size in bf16 with CUDA graphs: against the model as
-  it was, `generate` with a static cache, a loop written as gpt-fast's is, and the limit.
-- modern: the block as it is since Llama, at d=384 with 6 layers and 2 heads of keys for 6 of queries, against Llama of
+  layers, for 1 and for 32 texts at once, against `generate` of `transformers` on a GPT-2 of the same size; for one text
+  also against our own path without a cache, and against the limit: measured bandwidth over the bytes of the weights.
+- compiled: the same for one text, at d=384, and on a GPU at GPT-2's size in bf16 with CUDA graphs, against the
+  uncompiled model, `generate` with a static cache, a loop written like gpt-fast's, and the limit.
+- modern: the block since Llama, at d=384 with 6 layers and 2 heads of keys for 6 of queries, against Llama of
   `transformers` of the same size: reading 8 texts of 128 tokens, writing, and a training step as below.
 - step: one training step (forward, backward, AdamW) on the same tensors: the encoder-decoder at d=256 with 3+3 layers
   against `nn.Transformer`; GPT at d=384 with 6 layers and 256 tokens against GPT-2 of `transformers` and a model
-  written as nanoGPT is; on a GPU the last one also compiled and in bf16, with 64 texts.
-- memory: the most memory that such a step takes, model and optimizer included.
+  written like nanoGPT; on a GPU, the latter also compiled and in bf16, with 64 texts.
+- memory: the most memory that such a step takes, including model and optimizer.
 
-All alternate, in single precision where nothing else is said, and with the same fused optimizer. Figures are medians;
-beside them are the best of the rounds, and their spread: what lies between the quartiles, as a share of the median.
-Where that is over a third for one of the two, the table says "too busy" in place of the figures. On a processor that
-others keep busy, the processor's time is counted, in one thread, and not the time that passed.
+All models alternate, in single precision unless stated otherwise, with the same fused optimizer. Figures are medians,
+next to the best round and the spread, which is the distance between the quartiles as a share of the median. If the
+spread of either side is over a third, the table says "too busy" instead of the figures. On a processor that others keep
+busy, processor time in one thread is counted instead of elapsed time.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ from course_lib.models import GPT, GPTConfig, Transformer, TransformerConfig
 
 ROUNDS = 10
 SHARED = 0.5
-"""Processes that run besides, on average over a minute, from which on a processor counts as shared."""
+"""A processor counts as shared if more other processes than this run on it, on average over a minute."""
 
 READ_BYTES = 2**29
-"""Far more than any cache of a processor holds."""
+"""Far more than any processor's cache holds."""
 
 Run = Callable[[], object]
 
@@ -67,16 +67,16 @@ class Decoder:
 
 @dataclass(frozen=True)
 class Sizes:
-    """Of all that is compared.
+    """The sizes of everything that is compared.
 
     Attributes:
-        prompt, written: tokens of a text before it is continued, and of what is written.
-        many: texts at once, where it is not one.
-        decoders: that write, with the goals for one text and for many.
-        compiled, compiled_on_gpu: that write compiled.
-        d_model, layers, length: of the language models that learn; they have 6 heads, or 2 of keys for 6 of queries.
-        texts, texts_on_gpu: in a step's batch.
-        pairs, words: in a step's batch of the translators, and tokens on each side.
+        prompt, written: the number of tokens in a prompt, and in its continuation.
+        many: the number of texts at once, if it is not one.
+        decoders: the models that decode, with the goals for one text and for many.
+        compiled, compiled_on_gpu: the models that decode compiled.
+        d_model, layers, length: of the language models that train; they have 6 heads, or 2 of keys for 6 of queries.
+        texts, texts_on_gpu: the number of texts in a training step's batch.
+        pairs, words: the number of pairs in the translators' batch, and of tokens on each side.
     """
 
     prompt: int = 8
@@ -116,7 +116,7 @@ TINY = Sizes(
 
 @dataclass(frozen=True)
 class Times:
-    """What the rounds took, in seconds."""
+    """The times of the rounds, in seconds."""
 
     rounds: tuple[float, ...]
 
@@ -126,14 +126,14 @@ class Times:
 
     @property
     def spread(self) -> float:
-        """What lies between the quartiles, as a share of the median."""
+        """The distance between the quartiles, as a share of the median."""
         if len(self.rounds) < 2:
             return 0.0
         first, _, third = statistics.quantiles(self.rounds, n=4, method="inclusive")
         return (third - first) / self.median
 
     def row(self, name: str, peer: Times, unit: str, *, work: float = 1.0, goal: float | None = None) -> Row:
-        """How much of this work is done in a second, beside a peer."""
+        """Return a row with the amount of work per second, next to a peer's."""
         row = Row.of(name, work / self.median, work / peer.median, unit, more=True, goal=goal)
         return row.spread_over(work / min(self.rounds), max(self.spread, peer.spread))
 
@@ -143,10 +143,10 @@ class Setup:
     """How to measure.
 
     Attributes:
-        device: where to compute.
-        rounds: how many count.
-        clock: the time that passed, or the processor's.
-        sizes: of what is compared.
+        device: the device to compute on.
+        rounds: the number of rounds that count.
+        clock: returns the elapsed time or the processor time.
+        sizes: the sizes of what is compared.
     """
 
     device: torch.device
@@ -155,9 +155,9 @@ class Setup:
     sizes: Sizes = Sizes()
 
     def times(self, *runs: Run, rounds: int | None = None) -> list[Times]:
-        """What each takes, after a round that does not count; they alternate."""
+        """Time each of these in turn, round by round, after a first round that does not count."""
         times: list[list[float]] = [[] for _ in runs]
-        # At the smallest size nothing is compiled: that takes a minute.
+        # Compile nothing at the smallest size: it takes a minute.
         with torch.compiler.set_stance("force_eager" if self.sizes == TINY else "default"):
             for counted in [False] + [True] * (rounds or self.rounds):
                 for run, taken in zip(runs, times, strict=True):
@@ -192,7 +192,7 @@ def decoding(setup: Setup) -> Iterator[Row]:
 
 
 def compiled(setup: Setup) -> Iterator[Row]:
-    """What compiling takes is in the round that does not count."""
+    """Compare compiled decoding; the time for compiling is in the round that does not count."""
     sizes = setup.sizes.compiled_on_gpu if setup.on_gpu else setup.sizes.compiled
     dtype = torch.bfloat16 if setup.on_gpu else torch.float32
     ours, theirs = decoders(sizes, setup, dtype)
@@ -217,7 +217,7 @@ def compiled(setup: Setup) -> Iterator[Row]:
 
 
 def decoders(sizes: Decoder, setup: Setup, dtype: torch.dtype = torch.float32) -> tuple[GPT, GPT2LMHeadModel]:
-    """Ours and GPT-2 of `transformers`, of the same sizes."""
+    """Return ours and the GPT-2 of `transformers`, with the same sizes."""
     length, hidden = setup.sizes.prompt + setup.sizes.written, 4 * sizes.d_model
     shape = (sizes.vocab_size, length, sizes.d_model, sizes.heads, sizes.layers)
     ours = GPT(GPTConfig(*shape, hidden, activation="gelu_tanh"))
@@ -226,14 +226,14 @@ def decoders(sizes: Decoder, setup: Setup, dtype: torch.dtype = torch.float32) -
 
 
 def decoding_rows(name: str, ours: GPT, theirs: Any, texts: int, goal: float, setup: Setup) -> Iterator[Row]:
-    """Beside `generate`; for one text also beside our own path without a cache, and the limit."""
+    """Compare with `generate`; for one text also with our own path without a cache, and with the limit."""
     written, prompt = setup.sizes.written, setup.prompt(texts, ours.config.vocab_size)
     mine, others = setup.times(
         lambda: ours.generate(prompt, max_new_tokens=written), lambda: generate(theirs, prompt, written)
     )
     name = f"decoding, {name}"
     yield mine.row(f"{name}: transformers", others, "tokens/s", work=texts * written, goal=goal)
-    if texts == 1:  # for many it would take minutes
+    if texts == 1:  # for many texts, this would take minutes
         (uncached,) = setup.times(lambda: ours.generate(prompt, max_new_tokens=written, use_cache=False), rounds=1)
         yield mine.row(f"{name}: no cache", uncached, "tokens/s", work=written)
         yield limit_row(name, ours, mine, setup)
@@ -253,7 +253,7 @@ def generate(model: Any, prompt: Tensor, written: int, **more: object) -> Tensor
 
 
 def limit_row(name: str, model: GPT, decode: Times, setup: Setup) -> Row:
-    """Tokens a second of one text, next to how often memory could be read for the weights alone."""
+    """Compare the decoding rate of one text with the rate at which memory could deliver the weights."""
     memory = torch.zeros((2**20 if setup.sizes == TINY else READ_BYTES) // 4, device=setup.device)
     (read,) = setup.times(memory.sum)
     weights = sum(p.nbytes for name, p in model.named_parameters() if not name.startswith("positions."))
@@ -299,7 +299,7 @@ def step(setup: Setup) -> Iterator[Row]:
 
 
 def training_step(name: str, setup: Setup, *, compiled: bool = False) -> Run:
-    """A step of the model of that name, on the same tensors as its peers'; compiled in bf16 and on a larger batch."""
+    """Return a training step of this model on the same tensors as its peers'; compiled in bf16 with a larger batch."""
     generator, sizes = torch.Generator().manual_seed(0), setup.sizes
     if "Transformer" in name:
         config = TransformerConfig(8000, 8000, d_model=256, d_ff=1024, encoder_layers=3, decoder_layers=3, dropout=0.0)
@@ -388,7 +388,7 @@ def memory(setup: Setup) -> Iterator[Row]:
         f"modern, d={setup.sizes.d_model}": ("modern", ["Llama"]),
     }
     if setup.on_gpu:
-        steps_of("nanoGPT", setup)  # else the first model measured would be charged for cuBLAS's workspaces
+        steps_of("nanoGPT", setup)  # else cuBLAS's workspaces would count for the first model measured
     for sizes, (ours, peers) in groups.items():
         mine = peak_of(ours, setup)
         for peer in peers:
@@ -397,9 +397,9 @@ def memory(setup: Setup) -> Iterator[Row]:
 
 
 def peak_of(name: str, setup: Setup) -> float:
-    """The most memory that three steps take, in MB.
+    """Return the most memory that three steps take, in MB.
 
-    A GPU's is counted to the byte. A processor's is the median of three processes that have imported everything before.
+    On a GPU, it is exact. On a processor, it is the median of three processes that had imported everything before.
     """
     if setup.on_gpu:
         gc.collect()
@@ -428,7 +428,7 @@ def grown_by(name: str, setup: Setup) -> float:
 
 
 def resident(field: str) -> float:
-    """The memory of this process now (VmRSS) or at most (VmHWM), in MB, as Linux counts it."""
+    """Return this process's current (VmRSS) or peak (VmHWM) memory in MB, as counted by Linux."""
     for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
         if line.startswith(field):
             return int(line.split()[1]) / 1e3

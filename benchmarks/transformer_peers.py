@@ -1,6 +1,6 @@
-"""What the models are measured against.
+"""The peers that our models are measured against.
 
-A translator around `torch.nn.Transformer`; a GPT written as nanoGPT is; a loop around it that decodes as gpt-fast does.
+A translator around `torch.nn.Transformer`, a GPT written like nanoGPT, and a decoding loop for it like gpt-fast's.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from course_lib.text.tokenization import PADDING_ID
 
 
 class TorchTranslator(nn.Module):
-    """`torch.nn.Transformer` with what it needs to translate: embeddings, positions, output layer, masks."""
+    """`torch.nn.Transformer` with the parts that it needs to translate: embeddings, positions, output layer, masks."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class TorchTranslator(nn.Module):
             nn.init.normal_(embedding.weight, std=config.d_model**-0.5)
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
-        """Logits of the word after each target word."""
+        """Return the logits of the word after each target word."""
         padding = source == PADDING_ID
         causal = nn.Transformer.generate_square_subsequent_mask(target.shape[1], source.device).isinf()
         states = self.transformer(
@@ -59,7 +59,7 @@ class TorchTranslator(nn.Module):
 
 
 class NanoBlock(nn.Module):
-    """Pre-norm: one matrix for queries, keys and values, torch's fused attention, GELU on four times the width."""
+    """A pre-norm block: one matrix for queries, keys, values; torch's fused attention; GELU on four times the width."""
 
     def __init__(self, d_model: int, heads: int) -> None:
         super().__init__()
@@ -76,21 +76,21 @@ class NanoBlock(nn.Module):
         return self.finished(x, F.scaled_dot_product_attention(q, k, v, is_causal=True))
 
     def projected(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Queries, keys and values, [batch, heads, tokens, d_head]."""
+        """Return queries, keys and values, each [batch, heads, tokens, d_head]."""
         batch, words, d_model = x.shape
         q, k, v = self.qkv(self.norm_1(x)).split(d_model, dim=2)
         shape = (batch, words, self.heads, -1)
         return q.view(shape).transpose(1, 2), k.view(shape).transpose(1, 2), v.view(shape).transpose(1, 2)
 
     def finished(self, x: Tensor, attended: Tensor) -> Tensor:
-        """The block's output, from its input and what was attended to."""
+        """Return the block's output, from its input and the attention's output."""
         x = x + self.out(attended.transpose(1, 2).contiguous().view(x.shape))
         out: Tensor = x + self.narrow(F.gelu(self.wide(self.norm_2(x))))
         return out
 
 
 class NanoGPT(nn.Module):
-    """A small GPT made from torch's own layers, without dropout."""
+    """A small GPT made of torch's own layers, without dropout."""
 
     def __init__(self, vocab_size: int, context_length: int, d_model: int, heads: int, layers: int) -> None:
         super().__init__()
@@ -108,7 +108,7 @@ class NanoGPT(nn.Module):
         return cast(list[NanoBlock], list(self.blocks))
 
     def forward(self, ids: Tensor) -> Tensor:
-        """Logits of the word after each word."""
+        """Return the logits of the word after each word."""
         x = self.words(ids) + self.positions(torch.arange(ids.shape[1], device=ids.device))
         for block in self.blocks:
             x = block(x)
@@ -117,7 +117,7 @@ class NanoGPT(nn.Module):
 
 
 class FastDecoder(nn.Module):
-    """Greedy decoding of one text as gpt-fast does it: every token is the same step on a cache of fixed size."""
+    """Greedy decoding of one text as in gpt-fast: every token is the same step on a cache of fixed size."""
 
     places: Tensor
 
@@ -126,12 +126,12 @@ class FastDecoder(nn.Module):
         self.model = model
         weight = model.words.weight
         for i, block in enumerate(model.each_block()):
-            for name in (f"keys_{i}", f"values_{i}"):  # as buffers: a CUDA graph may write to those alone
+            for name in (f"keys_{i}", f"values_{i}"):  # as buffers, because a CUDA graph may write only to those
                 self.register_buffer(name, weight.new_zeros(1, block.heads, length, weight.shape[1] // block.heads))
         self.register_buffer("places", torch.arange(length, device=weight.device))
 
     def forward(self, token: Tensor, place: Tensor) -> Tensor:
-        """The token after this one, [1, 1], which stands at this place, [1]."""
+        """Return the token after this one, [1, 1], which is at this place, [1]."""
         x = self.model.words(token) + self.model.positions(place)
         seen = (self.places <= place).unsqueeze(0)
         for i, block in enumerate(self.model.each_block()):
@@ -145,11 +145,11 @@ class FastDecoder(nn.Module):
 
     @torch.inference_mode()
     def write(self, prompt: Tensor, new: int) -> Tensor:
-        """The tokens after a prompt, [1, new]."""
+        """Return the tokens after a prompt, [1, new]."""
         written: list[Tensor] = []
         for place in range(prompt.shape[1] + new - 1):
             token = prompt[:, place : place + 1] if place < prompt.shape[1] else written[-1]
             following = self(token, self.places[place : place + 1])
             if place >= prompt.shape[1] - 1:
-                written.append(following.clone())  # the next step may write over it
+                written.append(following.clone())  # the next step may overwrite it
         return torch.cat(written, dim=1)

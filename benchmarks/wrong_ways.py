@@ -1,8 +1,8 @@
-"""Ways in which an answer that computes the right thing is wrong all the same, made from an exercise's reference.
+"""Makes answers from an exercise's reference that compute the right thing and are wrong all the same.
 
-Answers from outside were accepted that leave torch, round to half or single precision, refuse a batch or a mask that
-broadcasts, change what they are given, are right only for a while, drop a dimension of size 1, or take one size for
-another. Each of these can be made from any reference without knowing what it computes.
+Such answers from outside were once accepted: they leave torch, round to half or single precision, refuse a batch or a
+mask that broadcasts, overwrite their arguments, are right only for some calls, drop a dimension of size 1, or confuse
+two sizes. Each can be made from any reference without knowing what it computes.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from course_lib.judging.exercise import Exercise, Value
 
 Answer = Callable[..., Value]
 Around = Callable[[Answer, tuple[Value, ...], dict[str, Value]], Value]
-"""Calls a function with arguments, and does something wrong before or after."""
+"""Calls a function with its arguments, and does something wrong before or after."""
 
 
 @dataclass(frozen=True)
 class WrongWay:
-    """One of them, for one exercise.
+    """One way to be wrong, for one exercise.
 
     Attributes:
-        kind: its name, such as "detached"; with a number where there are several.
-        answer: makes it anew, since it may count its calls.
+        kind: its name, such as "detached"; with a number if there are several.
+        answer: creates the wrong answer, anew each time because it may count its calls.
     """
 
     kind: str
@@ -37,7 +37,7 @@ class WrongWay:
 
 
 def wrong_ways(key: AnswerKey) -> Iterator[WrongWay]:
-    """Those that could matter for an exercise: where no tensor is returned, say, none can be detached."""
+    """Yield the ways that could matter for an exercise: if it returns no tensor, for example, none can be detached."""
     exercise = key.exercise
 
     def changing(kind: str, change: Callable[[Tensor], Tensor]) -> WrongWay:
@@ -79,7 +79,7 @@ def wrong_ways(key: AnswerKey) -> Iterator[WrongWay]:
 
 
 def _made(exercise: Exercise, around: Around) -> Answer:
-    """The reference, with something around its call: a function's own, or that of a class's `forward`."""
+    """Wrap the reference's call, or for a class the call of its `forward`."""
     reference: Any = exercise.reference
     if not exercise.is_class:
         return lambda *args, **kwargs: around(reference, args, kwargs)
@@ -105,12 +105,12 @@ def _squeezed_at_the_end(result: Tensor) -> Tensor:
 
 
 def _squeezed_where_largest(dimensions: int, dim: int, result: Tensor) -> Tensor:
-    """What is right for one sequence and for one batch, and not for a batch of one in several heads, or of one head."""
+    """Squeeze `dim`: right for a sequence or a batch, wrong for a batch of one in several heads, or for one head."""
     return result.squeeze(dim) if result.ndim == dimensions else result
 
 
 def _in_single_precision(result: Tensor) -> Tensor:
-    """Rounded, with the dtype that it should have."""
+    """Return the result rounded, with the dtype that it should have."""
     return result.float().to(result.dtype) if result.is_floating_point() else result
 
 
@@ -158,7 +158,7 @@ def _can_change(value: Value) -> bool:
 
 
 def _cut(call: Answer, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    """d_value taken for d_head: no more features come out than the first argument has."""
+    """Confuse d_value with d_head: return at most as many features as the first argument has."""
     result = call(*args, **kwargs)
     return result[..., : _width(args)] if _is_wider(result, args) else result
 
@@ -168,7 +168,7 @@ def _is_wider(result: Value, args: tuple[Value, ...]) -> bool:
 
 
 def _width(args: tuple[Value, ...]) -> int:
-    """The last dimension of the first tensor that has one; 0 where there is none."""
+    """Return the last size of the first tensor that has a dimension; 0 if there is none."""
     return next((value.shape[-1] for value in args if isinstance(value, Tensor) and value.ndim), 0)
 
 
@@ -210,7 +210,7 @@ def _mapped(value: Value, change: Callable[[Tensor], Tensor]) -> Value:
 
 
 def _leaves(value: Value) -> Iterator[Value]:
-    """What is in a value that holds nothing itself."""
+    """Yield the items in a value that are not containers themselves."""
     if isinstance(value, (dict, list, tuple)):
         for item in value.values() if isinstance(value, dict) else value:
             yield from _leaves(item)
@@ -223,7 +223,7 @@ def _tensors(value: Value) -> list[Tensor]:
 
 
 def _has(value: Value, wanted: Callable[[Tensor], bool], plain: type | tuple[()] = ()) -> bool:
-    """Whether a tensor of some sort is in a value, or a plain number of a type."""
+    """Return whether a value contains a tensor that fits, or an item of a plain type."""
     return any(wanted(leaf) if isinstance(leaf, Tensor) else isinstance(leaf, plain) for leaf in _leaves(value))
 
 

@@ -1,1 +1,1 @@
-"""Fuzzing what reads a student's bytes: a sandbox's wire, notebooks, folders, code, and the pages made from them."""
+"""Fuzzes whatever reads a student's bytes: a sandbox's wire, notebooks, folders, code, and pages."""

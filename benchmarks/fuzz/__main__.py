@@ -1,10 +1,10 @@
-"""A long run of the fuzzers; a short one is part of the tests.
+"""Runs the fuzzers for a long time; a short run is part of the tests.
 
     python -m benchmarks.fuzz [--minutes 5] [--seed 0] [--target wire|notebook|folder|code|text] [--replay FILE]
 
-Makes inputs from seeds, one after another and for each target in turn, and hands them to the grader's own code.
-Prints a line for each finding (an error that nobody expects, a page that could do harm, a point for nothing, a
-death, or more than half a minute) and saves the input that made it in `build/fuzz/`, from where `--replay` takes it.
+Makes inputs from seeds, for each target in turn, and hands them to the grader's own code. Prints a line for each
+finding (an unexpected error, a page that could do harm, undeserved points, a dead process, or more than half a minute)
+and saves the input that caused it in `build/fuzz/`; `--replay` runs a saved input again.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ FINDINGS = Path("build/fuzz")
 MOST_SECONDS = 30.0
 MEMORY_BYTES = 4 << 30
 BATCH = 200
-"""Inputs for one target before the next one's turn."""
+"""Inputs for one target before it is the next target's turn."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """What is fuzzed.
+    """A target to fuzz.
 
     Attributes:
         make: draws an input.
-        run: hands it to the grader's code; raises where something is wrong.
+        run: hands an input to the grader's code, and raises an exception for a finding.
     """
 
     make: Callable[[Random], bytes]
@@ -58,7 +58,7 @@ TARGETS = {
 
 
 def main() -> int:
-    """Fuzz for some minutes, or try one saved input again; 1 where there is a finding."""
+    """Fuzz for some minutes, or run one saved input again; return 1 if there is a finding."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.fuzz")
     parser.add_argument("--minutes", type=float, default=5.0)
     parser.add_argument("--seed", type=int, default=0, help="of the first input")
@@ -74,11 +74,11 @@ def main() -> int:
 
 
 def fuzz(names: list[str], seed: int, seconds: float = math.inf, batches: float = math.inf) -> int:
-    """Fuzz these targets in turn for this long, or this many times; 1 where there is a finding."""
+    """Fuzz these targets in turn for so many seconds or batches; return 1 if there is a finding."""
     executions: Counter[str] = Counter()
     found: set[tuple[str, str]] = set()
     end = time.monotonic() + seconds
-    torch.set_num_threads(1)  # threads do not survive a fork: a parallel region in a batch could wait for them for ever
+    torch.set_num_threads(1)  # threads do not survive a fork, so a batch could wait for them forever
     while time.monotonic() < end and batches > 0:
         for name in names:
             for number, problem in _batch(name, seed):
@@ -93,12 +93,12 @@ def fuzz(names: list[str], seed: int, seconds: float = math.inf, batches: float 
 
 
 def drawn(name: str, seed: int) -> bytes:
-    """The input that a seed stands for."""
+    """Return a seed's input."""
     return TARGETS[name].make(Random(zlib.crc32(name.encode()) + (seed << 32)))
 
 
 def _batch(name: str, start: int) -> list[tuple[int, str]]:
-    """The findings of one batch. It runs in a process of its own, so that it may hang or die as well."""
+    """Return the findings of one batch. It runs in its own process, because it may hang or die."""
     found: list[tuple[int, str]] = []
     seed, end = start, start + BATCH
     while seed < end:
@@ -123,7 +123,7 @@ def _batch(name: str, start: int) -> list[tuple[int, str]]:
 
 
 def _work(name: str, start: int, end: int, results: Connection) -> None:
-    """Run inputs one after another, and say of each what was wrong with it: mostly nothing."""
+    """Run inputs one after another, and send for each one what was wrong, or an empty string."""
     mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (mapped + MEMORY_BYTES, resource.RLIM_INFINITY))
     for seed in range(start, end):
@@ -136,7 +136,7 @@ def _work(name: str, start: int, end: int, results: Connection) -> None:
 
 
 def _told(error: Exception) -> str:
-    """An error and where it happened, in one line."""
+    """Return a line with the error and where it happened."""
     place = traceback.extract_tb(error.__traceback__)[-1]
     first = (str(error).splitlines() or [""])[0][:120]
     return ascii(f"{type(error).__name__} in {Path(place.filename).name}:{place.lineno}: {first}")[1:-1]

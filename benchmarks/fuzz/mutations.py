@@ -1,6 +1,6 @@
-"""Spoiling valid data in every way that has ever broken a reader: structure first, then bytes.
+"""Spoils valid data in every way that has ever broken a reader: first its structure, then its bytes.
 
-Everything here is drawn from a `random.Random`, so that a seed stands for an input.
+Everything is drawn from a `random.Random`, so that a seed determines an input.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ MARKERS = (
 CODE = ("%%bash\nls", "!ls", "x = 1;" * 9, "(" * 99, "lambda: " * 99, "0x" + "f" * 50, "f'{a!r:>{b}}'", "\\\n" * 9)
 PLAIN = ("../../../etc/passwd", "a\nb", "a" * 300, " ", "", "-", "nan", "1e999", "9" * 30, "9" * 5_000, "null")
 FRAGMENTS = (*HTML, *MARKDOWN, *TEMPLATES, *CHARACTERS, *MARKERS, *CODE, *PLAIN)
-"""Texts that mean something to some program on a submission's way."""
+"""Texts that have a meaning for some program that handles a submission."""
 
 _NUMBERS = (0, 1, -1, 2, 100, 1 << 31, 1 << 63, 1 << 64, -(1 << 70), 10**30, 0.0, -0.0, 1.5, 1e308, 5e-324)
 _NAMES = (
@@ -91,13 +91,13 @@ _NAMES = (
 
 
 def text(random: Random) -> str:
-    """Some text: a few fragments, perhaps cut."""
+    """Return a text: a few fragments, perhaps cut."""
     joined = random.choice(("", " ", "\n", "\n\n")).join(random.choices(FRAGMENTS, k=random.randint(1, 4)))
     return joined[: random.randint(1, 400)] if random.random() < 0.2 else joined
 
 
 def value(random: Random, depth: int = 0) -> Json:
-    """Any JSON value, small."""
+    """Return a small JSON value of any kind."""
     kind = random.randrange(6 if depth < 3 else 4)
     if kind == 0:
         return random.choice((None, True, False, [], {}))
@@ -111,7 +111,7 @@ def value(random: Random, depth: int = 0) -> Json:
 
 
 def spoiled(random: Random, data: Json) -> Json:
-    """The same structure with one change or a few, in place."""
+    """Make one change or a few to a structure in place, and return it."""
     for _ in range(random.choice((1, 1, 1, 2, 4))):
         places = list(_places(data))
         if not places:
@@ -122,7 +122,7 @@ def spoiled(random: Random, data: Json) -> Json:
 
 
 def _places(data: Json) -> list[tuple[Json, Any]]:
-    """Every place in the structure: what holds it, and under which key or number."""
+    """Return every place in the structure: its container, and its key or index there."""
     places: list[tuple[Json, Any]] = []
     pending = [data]
     while pending:
@@ -160,7 +160,7 @@ def _change(random: Random, holder: Json, key: Any) -> None:
 
 
 def written(random: Random, data: Json) -> bytes:
-    """JSON as bytes, at times not quite JSON: a key twice, NaN, another encoding, something cut or put in."""
+    """Return data as JSON bytes, at times not quite JSON: a duplicate key, NaN, deep nesting, another encoding."""
     dumped = json.dumps(data, ensure_ascii=random.random() < 0.9)
     match random.randrange(25):
         case 0:
@@ -175,7 +175,7 @@ def written(random: Random, data: Json) -> bytes:
 
 
 def bent(random: Random, data: bytes) -> bytes:
-    """Bytes with a few of them changed, taken out, doubled or put in."""
+    """Return the bytes with a few of them changed, removed, doubled or inserted."""
     found = bytearray(data)
     for _ in range(random.randint(1, 4)):
         place = random.randint(0, max(0, len(found) - 1))

@@ -1,4 +1,4 @@
-"""Notebooks, the folders that they come in, and their code: read, repaired, shown."""
+"""Fuzzes the code that reads, repairs and shows notebooks, their folders, and the code in them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _NESTED = ("(", "[", "lambda: ", "not ", "-", "f(", "x if x else ", "a.", "{", "
 
 
 def make_notebook(random: Random) -> bytes:
-    """A submission: the release filled in and spoiled, in some encoding, perhaps with broken bytes."""
+    """Make a submission: the release filled in and spoiled, in some encoding, perhaps with broken bytes."""
     notebook = _filled(random)
     data: Any = mutations.spoiled(random, notebook) if random.random() < 0.9 else notebook
     if isinstance(data, dict) and random.random() < 0.1:
@@ -51,7 +51,7 @@ def make_notebook(random: Random) -> bytes:
 
 
 def run_notebook(data: bytes) -> None:
-    """Read, repair and show a notebook. Whatever is in it, the checks are the release's, and the page is harmless.
+    """Read, repair and show a notebook: the checks must be the release's, and the page harmless, whatever is in it.
 
     Raises:
         Exception: a finding.
@@ -64,7 +64,7 @@ def run_notebook(data: bytes) -> None:
 
 
 def make_folder(random: Random) -> bytes:
-    """A submission's folder: names, and what is under them."""
+    """Make a submission's folder: names, each with its kind and content."""
     names = [f"{LESSON}.ipynb", "timestamp.txt", mutations.text(random), "other.ipynb", ".hidden.ipynb"]
     entries = []
     for name in random.sample(names, random.randint(0, 4)):
@@ -77,7 +77,7 @@ def make_folder(random: Random) -> bytes:
 
 
 def run_folder(data: bytes) -> None:
-    """Read such a folder: a submission or a sentence, and nothing from outside it.
+    """Read such a folder: the result must be a submission or a printable reason, and contain nothing from outside.
 
     Raises:
         Exception: a finding.
@@ -96,7 +96,7 @@ def run_folder(data: bytes) -> None:
 
 
 def _read(folder: Path) -> tuple[Submission | None, str]:
-    """The submission in a folder, or why there is none."""
+    """Return the submission in a folder, or the reason why there is none."""
     try:
         return read_submission(folder, LESSON, answers_in(_release(), LESSON, exercises.COURSE)), ""
     except Unreadable as refusal:
@@ -104,7 +104,7 @@ def _read(folder: Path) -> tuple[Submission | None, str]:
 
 
 def make_code(random: Random) -> bytes:
-    """Some cells of code."""
+    """Make some cells of code."""
     cells = [random.choice(_ANSWERS) + "\n" + mutations.text(random) for _ in range(random.randint(1, 5))]
     deep = random.choice(_NESTED)
     cells.append("x = " + deep * random.choice((1, 90, 250, 3_000, 9_000)))
@@ -112,7 +112,7 @@ def make_code(random: Random) -> bytes:
 
 
 def run_code(data: bytes) -> None:
-    """Look for forbidden names in it.
+    """Look for forbidden names in cells of code.
 
     Raises:
         Exception: a finding.
@@ -126,12 +126,12 @@ def run_code(data: bytes) -> None:
 
 
 def make_text(random: Random) -> bytes:
-    """Markdown or HTML of a student's."""
+    """Make a student's Markdown or HTML."""
     return mutations.text(random).encode("utf-8", "surrogatepass")
 
 
 def run_text(data: bytes) -> None:
-    """Show it in nbgrader's pages and in ours.
+    """Show a text in nbgrader's pages and in ours.
 
     Raises:
         Exception: a finding.
@@ -154,7 +154,7 @@ def _release() -> Release:
 
 
 def _filled(random: Random) -> dict[str, Any]:
-    """A part of the release with answers, outputs and cells of a student's own."""
+    """Return a part of the release with a student's answers, outputs and attachments."""
     notebook: dict[str, Any] = json.loads(json.dumps(_release().notebook))
     cells = random.sample(notebook["cells"], min(12, len(notebook["cells"])))
     for cell in cells:
@@ -182,7 +182,7 @@ def _output(random: Random) -> dict[str, Any]:
 
 
 def _show(submission: Submission) -> None:
-    """Repair and render a submission, and require what must hold of every one of them."""
+    """Repair and render a submission, and require what must hold for every submission."""
     repaired = repair(submission, _release())
     _require_checks(repaired)
     notebook = repaired.notebook()
@@ -195,7 +195,7 @@ def _show(submission: Submission) -> None:
 
 
 def _require_checks(repaired: Repaired) -> None:
-    """Every check of the release is there once, word for word, with its points."""
+    """Require that every check of the release is there once, word for word, with its points."""
     wanted = {
         cell["metadata"]["nbgrader"]["grade_id"]: (cell["source"], cell["metadata"]["nbgrader"]["points"])
         for cell in _release().notebook["cells"]
@@ -208,7 +208,7 @@ def _require_checks(repaired: Repaired) -> None:
 
 
 def _place(folder: Path, name: str, kind: str, content: str) -> None:
-    """Put something into a folder, if the file system takes the name."""
+    """Put something into a folder, if the file system accepts the name."""
     try:
         path = folder / name.replace("/", "_").replace("\0", "_")
         match kind:
@@ -223,5 +223,5 @@ def _place(folder: Path, name: str, kind: str, content: str) -> None:
                 path.mkdir()
             case _:
                 os.mkfifo(path)
-    except (OSError, ValueError):  # too long, there already, or no name at all
+    except (OSError, ValueError):  # a name that is too long, taken, or invalid
         return

@@ -1,4 +1,4 @@
-"""What a page must not contain, whoever wrote it: found by a parser, not by patterns."""
+"""Finds what a page must not contain, whoever wrote it, with a parser rather than patterns."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class _Inspector(HTMLParser):
 
 
 def harm(html: str) -> list[str]:
-    """The tags and attributes of an HTML fragment that could run, load, or hide something."""
+    """Return the tags and attributes of an HTML fragment that could run, load or hide something."""
     inspector = _Inspector()
     inspector.feed(html)
     inspector.close()
@@ -43,11 +43,11 @@ def harm(html: str) -> list[str]:
 
 
 def require_harmless(html: str) -> None:
-    """Fail where a fragment could do anything but be read, or could not be written to a file.
+    """Require that a fragment can do nothing but be read, and can be written to a file.
 
     Raises:
         AssertionError: it could do harm.
-        UnicodeEncodeError: it is not text.
+        UnicodeEncodeError: it cannot be encoded.
     """
     html.encode()
     found = harm(html)

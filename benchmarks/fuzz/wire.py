@@ -1,4 +1,4 @@
-"""The wire: a sandbox whose answers are not what they should be, up to the verdict and page made from them."""
+"""Fuzzes the wire: a sandbox gives wrong answers, from which a verdict and a page are made."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ LIMITS = Limits(
     cell_seconds=0.2,
     call_seconds=0.2,
     submission_seconds=5.0,
-    wall_factor=1.0,  # there is no process, and so no processor time
+    wall_factor=1.0,  # there is no process, so no processor time
     wall_seconds=0.2,
     frame_bytes=16 << 20,
 )
-_ID = "0123456789abcdef"  # takes the place of a request's id, which is not known beforehand
+_ID = "0123456789abcdef"  # stands in for a request's id, which is not known beforehand
 _STATUSES = (0, 0, 1 << 8, 86 << 8, 255 << 8, 6, 9, 11, 24, 31, 34, 40, 64, 139)
 
 
@@ -50,9 +50,9 @@ Json = Any
 
 
 def make(random: Random) -> bytes:
-    """What a sandbox says, as bytes: how its process ends, and its answers to a cell and to some cases."""
+    """Make a sandbox's bytes: the exit status of its process, and its answers to a cell and to some cases."""
     messages = [(_cell(random), _ID), *((_observation(random, place), f"{_ID}.{place}") for place in range(2))]
-    spoiled = random.randrange(4)  # one of them, so that the others are read to their end; or none
+    spoiled = random.randrange(4)  # at most one, so that the others are read to their end
     answers = [_frame(random, *message, spoil=place == spoiled) for place, message in enumerate(messages)]
     del answers[random.choice((0, 1, 2, *[3] * 12)) :]  # then the connection ends
     packed = [struct.pack(">I", len(answer)) + answer for answer in answers]
@@ -60,7 +60,7 @@ def make(random: Random) -> bytes:
 
 
 def run(data: bytes) -> None:
-    """Let a sandbox say this, and go on with what comes of it. Whatever it says, it earns nothing.
+    """Let a sandbox send these bytes, and judge the result: whatever it sends, it must earn no points.
 
     Raises:
         Exception: a finding.
@@ -117,7 +117,7 @@ def _observation(random: Random, place: int) -> tuple[Json, list[torch.Tensor]]:
 
 
 def _returned(random: Random, place: int) -> Any:
-    """What an answer might return: tensors of all kinds, and what can hold them."""
+    """Return what an answer might return: tensors of all kinds, alone and in containers, and other values."""
     shape = random.choices((0, 1, 2, 3, 7), k=random.randint(0, 4))
     dtype = random.choice((torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.bool))
     tensor = (torch.zeros(shape) + random.choice((0.0, float("nan"), float("inf"), 1e30))).to(dtype)
@@ -128,7 +128,7 @@ def _returned(random: Random, place: int) -> Any:
 
 
 def _frame(random: Random, message: tuple[Json, list[torch.Tensor]], number: str, spoil: bool) -> bytes:
-    """A message as bytes, as it should be or with one thing wrong: its JSON, its tensors, its lengths, or any byte."""
+    """Return a message as bytes, valid or with one thing wrong: its JSON, its tensors, its lengths, or any byte."""
     bare = encode_frame(Frame({}, message[1]), LIMITS.frame_bytes)
     middle = 12 + int.from_bytes(bare[4:8], "big")
     header, payload = {"id": number, **message[0], **json.loads(bare[12:middle])}, bare[middle:]
@@ -154,7 +154,7 @@ def _framed(text: bytes, payload: bytes) -> bytes:
 
 
 def _with_spoiled_tensors(random: Random, header: Json, payload: bytes) -> bytes:
-    """A message whose tensors have other bytes, or are said to have other dtypes and shapes."""
+    """Return a message whose tensors have wrong bytes, or are described with wrong dtypes and shapes."""
     if random.random() < 0.4:
         return _framed(json.dumps(header).encode(), mutations.bent(random, payload))
     for described in header["tensors"]:
@@ -168,7 +168,7 @@ def _with_spoiled_tensors(random: Random, header: Json, payload: bytes) -> bytes
 
 
 class _Gone(BoxHandle):
-    """A process that has ended already, with a status of its choice."""
+    """A process that has already ended, with a given exit status."""
 
     def __init__(self, status: int) -> None:
         super().__init__(process=0, alone=True)
@@ -186,7 +186,7 @@ class _Gone(BoxHandle):
 
 @contextlib.contextmanager
 def _hostile_box(data: bytes) -> Iterator[Box]:
-    """A sandbox without a process: a thread speaks for it."""
+    """Open a sandbox without a process, for which a thread answers."""
     stream = io.BytesIO(data)
     status = int.from_bytes(stream.read(4), "big")
     answers = []
@@ -205,7 +205,7 @@ def _speak(wire: socket.socket, answers: list[bytes]) -> None:
         wire.sendall(encode_frame(Frame({"kind": "ready"}), LIMITS.frame_bytes))
         number = b""
         for place, answer in enumerate(answers):
-            if place < 2:  # the last two answer the same question
+            if place < 2:  # the last two answer the same request
                 number = str(_heard(wire)["id"]).encode()
             wire.sendall(answer.replace(_ID.encode(), number))
 

@@ -1,1 +1,1 @@
-"""What the library does on a GPU: `python -m benchmarks.gpu`. Results that were kept are beside this file, as JSON."""
+"""Measures the library on a GPU: `python -m benchmarks.gpu`. Kept results are next to this file, as JSON."""

@@ -1,17 +1,17 @@
-"""What the library does on a GPU, in ten minutes.
+"""Measures what the library does on a GPU, in ten minutes.
 
     python -m benchmarks.gpu [--minutes 10] [--out DIR] [--only PART] [--steps N] [--seed N]
-    python -m benchmarks.gpu --tiny            # all of it at its smallest, on any machine, in a minute
-    python -m benchmarks.gpu --only multi30k --small           # a learning curve that one core draws in an hour
+    python -m benchmarks.gpu --tiny            # everything at its smallest, on any machine, in a minute
+    python -m benchmarks.gpu --only multi30k --small           # a smaller training, in an hour on one core
 
-Each part runs in a process of its own, with a limit in seconds; the last one may use all the time that is left. One
-that fails, or reaches its limit, stops no other. One that lacks a package is skipped, and a skip is not a pass. Results
-are in DIR as soon as they are known: `results.json` has all of them with their curves, `results.md` is the table,
-`log.txt` what was printed. `KATZE_DATA` names a folder with the texts; without it they are fetched
+Each part runs in its own process, with a time limit; the last one may use all the time that is left. A part that fails
+or reaches its limit does not stop the others. A part that lacks a package is skipped, and a skip is not a pass. Results
+are written to DIR as soon as they are known: `results.json` has all of them with their curves, `results.md` the table,
+and `log.txt` the output. `KATZE_DATA` names a folder with the texts; without it, they are downloaded
 (`course_lib.text.downloads`).
 
-On a processor nothing has a limit unless `--minutes` says so. A training that you stop, with Ctrl-C, goes on when the
-same command is given again.
+On a processor, there is no limit unless you set `--minutes`. If you stop a training with Ctrl-C, the same command
+resumes it.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ MINUTES = 10.0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the parts; 0 if all that were asked for are done."""
+    """Run the parts; return 0 if all that were asked for are done."""
     options = _options(arguments)
     options.out.mkdir(parents=True, exist_ok=True)
     (options.out / "log.txt").unlink(missing_ok=True)
     parts = [part for part in PARTS if part.name in (options.only or part.name)]
-    # What only some parts need may fail as it is imported, and would take the others with it.
+    # Packages that only some parts need may fail to import, and the other parts would fail with them.
     import_once({part.function.partition(":")[0] for part in parts if options.tiny or not part.needs})
     about = {
         said.what: said.text
@@ -84,7 +84,7 @@ def _run(parts: Sequence[Part], settings: Settings, minutes: float | None, about
 
 
 def _follow(part: Part, outcome: Outcome, settings: Settings, keep: Callable[[], None]) -> None:
-    """Run a part to whatever end."""
+    """Run a part until it ends, in whatever way."""
     began = time.monotonic()
     try:
         for told in run_apart(part.function, settings, outcome.limit):

@@ -1,10 +1,10 @@
-"""Whole trainings, from nothing to what they are judged by.
+"""Runs whole trainings, from scratch to the figures that judge them.
 
-- multi30k: English to German, judged by BLEU on test 2016. The peer is 41.02, the best figure from text alone that we
-  know (Wu et al., 2021): tokenized and lower-cased. For the small model, which one core trains in an hour, it is 32.
-- shakespeare: a language model of tiny Shakespeare's characters. The peer is nanoGPT's published figure, 1.4697 nats.
-- fp16: the first steps of Multi30k as an older card takes them, such as the T4 that Colab lends, beside the precision
-  that this one would choose: in fp16 with a scaled loss, and in 15 GB. How long a T4 takes, it does not say.
+- multi30k: English to German, judged by BLEU on test 2016. The goal is 41.02, the best figure from text alone that we
+  know (Wu et al., 2021), tokenized and lower-cased. For the small model, which one core trains in an hour, it is 32.
+- shakespeare: a language model of tiny Shakespeare's characters. The goal is nanoGPT's published figure, 1.4697 nats.
+- fp16: the first steps of Multi30k as on an older card, such as Colab's T4: in fp16 with a scaled loss, and in 15 GB;
+  compared with the precision that this card would choose. It does not show how long a T4 takes.
 """
 
 from __future__ import annotations
@@ -46,16 +46,16 @@ from course_lib.training.recipes import (
 )
 
 BEST_KNOWN = {MULTI30K: 41.02, MULTI30K_SMALL: 32.0}
-"""BLEU that is wanted."""
+"""The BLEU to reach."""
 
 MINUTES = 3.0
 STEPS_A_SECOND = 60.0
 LONGEST = 100
-"""Tokens of a translation; the longest in the data has about half as many."""
+"""The most tokens in a translation; the longest in the data has about half as many."""
 
 FP16_STEPS = 400
 FP16_GB = 15.0
-"""Of a T4's memory."""
+"""The memory of a T4."""
 
 NATS, NATS_SECONDS, NATS_UTILISATION = 1.4697, 40.0, 20.0
 
@@ -71,10 +71,10 @@ Pairs = Sequence[SentencePair]
 
 
 class Watch:
-    """Sees every step of a training, and tells the mean loss of every twentieth of them.
+    """Watches every step of a training, and reports the mean loss of each twentieth of the steps.
 
     Attributes:
-        seconds: from the beginning until each step was taken.
+        seconds: the time from the beginning to the end of each step.
     """
 
     def __init__(self, steps: int, curve: str, tell: Tell) -> None:
@@ -90,7 +90,7 @@ class Watch:
             self._losses.clear()
 
     def speed(self) -> float | None:
-        """Steps a second in the second half, validations included; None where too few were seen."""
+        """Return the steps per second in the second half, validations included; None after too few steps."""
         if len(self.seconds) < 2:
             return None
         last = max(self.seconds)
@@ -102,7 +102,7 @@ class Watch:
 
 
 def multi30k(settings: Settings, tell: Tell) -> None:
-    """Train, translate, judge."""
+    """Train a translator, translate, and judge the translations."""
     recipe = TINY_TRANSLATION if settings.tiny else MULTI30K_SMALL if settings.small else MULTI30K
     recipe = dataclasses.replace(recipe, steps=settings.steps or recipe.steps)
     began = time.perf_counter()
@@ -130,7 +130,7 @@ def multi30k(settings: Settings, tell: Tell) -> None:
 
 
 def _pairs(settings: Settings) -> tuple[Pairs, Pairs, Pairs]:
-    """To train on, to validate with, and the test."""
+    """Return the pairs for training, for validation and for the test."""
     if settings.tiny:
         split = toy_translation(training=60, held_out=20)
         return split.training, split.held_out, split.held_out
@@ -140,7 +140,7 @@ def _pairs(settings: Settings) -> tuple[Pairs, Pairs, Pairs]:
 def _judge(
     name: str, learned: Translated, recipe: TranslationRecipe, pairs: Pairs, wanted: float | None, tell: Tell
 ) -> list[str]:
-    """Translate, and tell both BLEUs with their signatures; the translations."""
+    """Translate, and report both BLEU scores with their signatures; return the translations."""
     sources = [pair.source for pair in pairs]
     said = learned.translator.translate(sources, beams=recipe.beams, max_new_tokens=LONGEST)
     texts = Texts.paired(said, [pair.target for pair in pairs])
@@ -177,7 +177,7 @@ def _training_rows(
 
 
 def fp16(settings: Settings, tell: Tell) -> None:
-    """The same steps twice, in fp16 and in what this device multiplies fastest."""
+    """Take the same steps twice, in fp16 and in the precision that is fastest on this device."""
     recipe = dataclasses.replace(
         TINY_TRANSLATION if settings.tiny else MULTI30K, steps=4 if settings.tiny else FP16_STEPS
     )
@@ -214,7 +214,7 @@ def fp16(settings: Settings, tell: Tell) -> None:
 
 
 def shakespeare(settings: Settings, tell: Tell) -> None:
-    """Train, and measure the loss on the text's end."""
+    """Train a language model, and measure the loss on the end of the text."""
     recipe = TINY_TEXT if settings.tiny else SHAKESPEARE
     text = a_little_shakespeare()[:2000] if settings.tiny else tiny_shakespeare()
     watch = Watch(recipe.steps, "training loss", tell)
@@ -248,7 +248,7 @@ def _flops(written: TrainedWriter, recipe: TextRecipe, text: str) -> float:
 
 
 def _sample(written: TrainedWriter, length: int) -> str:
-    """A piece of the model's own, from its first known character on."""
+    """Return a text by the model, beginning with its first known character."""
     device = written.model.output.weight.device
     prompt = torch.zeros(1, 1, dtype=torch.long, device=device)
     generator = torch.Generator(device).manual_seed(0)

@@ -1,4 +1,4 @@
-"""Lesson 11 as somebody with a GPU runs it: the whole notebook in a kernel, with its answers, from nothing."""
+"""Runs lesson 11 like somebody with a GPU: the whole notebook in a kernel, with its answers, from scratch."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from course_lib.ground.files import cache_folder
 
 LESSON = "11_die_katze"
 CHOICE = "corpus = choose_corpus(device)"
-"""The line that chooses the form by what is here."""
+"""The line that chooses the notebook's form, depending on the machine."""
 
 FULL_FORM = "Multi30k: "
-"""How what it prints begins, where it is not the short form."""
+"""The beginning of its output in the full form."""
 
 JUDGED = "BLEU"
 
 
 def lesson(settings: Settings, tell: Tell) -> None:
-    """Run it; at its smallest, as far as to the choice of its form."""
+    """Run the notebook; at the smallest size, only until it has chosen its form."""
     notebook = read_solution(Course.find(Path(__file__).parent), LESSON)
     if settings.tiny:
         del notebook.cells[1 + next(i for i, cell in enumerate(notebook.cells) if CHOICE in cell.source) :]
     began = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="katze-lesson-") as folder:
-        # Its checkpoints go to the cache, and it begins with none; the texts may be in the cache that is there.
+        # Checkpoints go to a new cache, so that it starts with none; texts may come from the existing one.
         texts = os.environ.get("KATZE_DATA") or str(cache_folder())
         environment = {**os.environ, "KATZE_DATA": texts, "KATZE_CACHE": folder, "KATZE_WORK": folder}
         ran = execute_notebook(notebook, Path(folder), environment)

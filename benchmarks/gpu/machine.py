@@ -1,4 +1,4 @@
-"""Which machine this is, and with which programs."""
+"""Describes this machine and its programs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PACKAGES = ("numpy", "tokenizers", "sacrebleu", "transformers")
 
 
 def machine(_settings: Settings, tell: Tell) -> None:
-    """Say it. The card is only told of where there is one."""
+    """Report the machine; the card only if there is one."""
     tell(Said("Katze", course_lib.__version__ + _commit()))
     if torch.cuda.is_available():
         tell(Said("card", torch.cuda.get_device_name()))
@@ -35,7 +35,7 @@ def machine(_settings: Settings, tell: Tell) -> None:
 
 
 def _commit() -> str:
-    """The commit, and whether anything was changed since; nothing where it is not known."""
+    """Return the commit, and whether there are changes since then; empty if unknown."""
     described = _printed("git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty")
     return described and f" at {described}"
 
@@ -45,7 +45,7 @@ def _driver() -> str:
 
 
 def _printed(*command: str) -> str:
-    """What a command prints; nothing where it fails, or is not there."""
+    """Return the output of a command; empty if it fails or does not exist."""
     if not shutil.which(command[0]):
         return ""
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""The parts, the one that is worth most first."""
+"""The parts of the benchmark, the most important first."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Part:
-    """A part.
+    """A part of the benchmark.
 
     Attributes:
-        name: to ask for it by.
+        name: its name for `--only`.
         told: what it does, in a few words.
-        seconds: the most that it may take on a GPU.
-        function: "module:name"; it takes `running.Settings` and what to tell with.
-        needs: the packages that it needs beside those that train.
+        seconds: its time limit on a GPU.
+        function: "module:name" of a function of `running.Settings` and `results.Tell`.
+        needs: the packages that it needs besides those for training.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What a part of the benchmark tells as it goes, and the one JSON file and the one table that hold all of it."""
+"""Defines what a part reports while it runs, and writes all of it into a JSON file and a table."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Said:
-    """What is said in words, such as the signature of a BLEU."""
+    """A fact in words, such as the signature of a BLEU score."""
 
     what: str
     text: str
@@ -34,14 +34,15 @@ Tell = Callable[[Told], None]
 
 @dataclass
 class Outcome:
-    """What became of a part.
+    """The outcome of a part.
 
     Attributes:
         part: its name.
         outcome: "running", "done", "failed", "cut off" at its limit, or "skipped"; only "done" is a pass.
-        why: it failed or was skipped.
-        seconds: it took.
-        limit: the most seconds it may take; None without a limit.
+        why: why it failed or was skipped.
+        seconds: how long it took.
+        limit: the most seconds that it may take; None without a limit.
+        rows, said, curves: what it has reported so far.
     """
 
     part: str
@@ -54,7 +55,7 @@ class Outcome:
     curves: dict[str, list[tuple[int, float]]] = field(default_factory=dict)
 
     def take(self, told: Told) -> None:
-        """Keep what the part tells."""
+        """Keep what the part reports."""
         if isinstance(told, Row):
             self.rows.append(told)
         elif isinstance(told, Said):
@@ -63,18 +64,18 @@ class Outcome:
             self.curves.setdefault(told.curve, []).append((told.step, told.value))
 
     def __str__(self) -> str:
-        """The outcome in a line."""
+        """Return the outcome in a line."""
         of = "" if self.limit is None else f" of at most {self.limit:.0f}"
         return f"{self.part}: {self.outcome} after {self.seconds:.0f} s{of}{self.why and f': {self.why}'}"
 
 
 def write(folder: Path, about: dict[str, str], outcomes: Iterable[Outcome]) -> None:
-    """Both files, whole.
+    """Write both files, each all or nothing.
 
     Args:
-        folder: for `results.json` and `results.md`.
-        about: the machine and its programs.
-        outcomes: of the parts, so far.
+        folder: the folder for `results.json` and `results.md`.
+        about: facts about the machine and its programs.
+        outcomes: the outcomes of the parts so far.
     """
     parts = list(outcomes)
     content = json.dumps({"about": about, "parts": [asdict(part) for part in parts]}, indent=1, ensure_ascii=False)

@@ -1,6 +1,6 @@
-"""A part in a process of its own: what it tells arrives at once, and its end, good or bad, frees the GPU.
+"""Runs a part in its own process: reports arrive at once, and its end, good or bad, frees the GPU.
 
-Processes are forked from one that has imported what they need and has not touched the GPU: a part begins at once.
+Processes are forked from one that has imported what they need and has not touched the GPU, so parts start at once.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from benchmarks.gpu.results import Tell, Told
 
 
 class PartFailed(Exception):
-    """A part has raised, or its process has died."""
+    """A part raised an exception, or its process died."""
 
 
 class OutOfTime(Exception):
-    """A part has reached its limit."""
+    """A part reached its time limit."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What is asked of a part.
+    """The settings of a part.
 
     Attributes:
-        device: where to compute.
-        out: the folder for what it writes.
-        tiny: whether to do all of it, at the smallest size.
-        small: whether Multi30k is learned by a model for a processor.
-        steps: of training; None for a recipe's own.
-        seed: of weights, order and dropout.
+        device: the device to compute on.
+        out: the output folder.
+        tiny: whether to use the smallest size.
+        small: whether to train a small model for a processor on Multi30k.
+        steps: the number of training steps; None for the recipe's.
+        seed: the seed for weights, order and dropout.
     """
 
     device: str
@@ -52,26 +52,26 @@ class Settings:
 
     @property
     def unfinished(self) -> Path:
-        """The folder for what is of no use once its part has ended, such as checkpoints."""
+        """The folder for files that are useless once their part has ended, such as checkpoints."""
         return self.out / "unfinished"
 
 
 def import_once(modules: Collection[str]) -> None:
-    """What the processes have imported when they begin; to be said before the first. What is missing is left out."""
+    """Set the modules that processes have imported when they start; call it before the first one. Skip missing ones."""
     get_context("forkserver").set_forkserver_preload([*modules])
 
 
 def run_apart(function: str, settings: Settings, seconds: float | None) -> Iterator[Told]:
-    """What a part tells, as it does.
+    """Run a part, and yield its reports as they arrive.
 
     Args:
-        function: "module:name"; it takes the settings, and what to tell with.
-        settings: for it.
-        seconds: that it has; None for as long as it takes.
+        function: "module:name" of a function of the settings and `Tell`.
+        settings: its settings.
+        seconds: its time limit; None for none.
 
     Raises:
-        PartFailed: it has raised, or its process has died; `log.txt` has all that it printed.
-        OutOfTime: it has reached its limit.
+        PartFailed: it raised an exception, or its process died; `log.txt` has its output.
+        OutOfTime: it reached its time limit.
     """
     context = get_context("forkserver")
     ours, theirs = context.Pipe(duplex=False)
@@ -95,21 +95,21 @@ def run_apart(function: str, settings: Settings, seconds: float | None) -> Itera
         raise PartFailed(f"its process ended with exit code {process.exitcode}") from None
     finally:
         with suppress(ProcessLookupError):
-            os.killpg(process.pid or 0, signal.SIGKILL)  # it, and all that it started
+            os.killpg(process.pid or 0, signal.SIGKILL)  # the process and everything that it started
         process.join()
 
 
 def _inside(function: str, settings: Settings, connection: Connection) -> None:
-    """In the new process."""
+    """Run a part in the new process."""
     os.setsid()
     Thread(target=_end_with_parent, daemon=True).start()
     with (settings.out / "log.txt").open("a", encoding="utf-8") as log:
         os.dup2(log.fileno(), sys.stdout.fileno())
         os.dup2(log.fileno(), sys.stderr.fileno())
-    import torch  # the process that follows the parts has no use for it
+    import torch  # here, because the process that follows the parts does not need it
 
     if settings.tiny:
-        torch.set_num_threads(1)  # a second one costs more than such a model takes
+        torch.set_num_threads(1)  # a second thread would cost more time than it saves
     tell: Tell = connection.send
     try:
         pkgutil.resolve_name(function)(settings, tell)
@@ -121,7 +121,7 @@ def _inside(function: str, settings: Settings, connection: Connection) -> None:
 
 
 def _end_with_parent() -> None:
-    """Whoever follows the part may be killed: then nobody is left to end it at its limit."""
+    """End this process group if the parent is killed, because nobody else would end it at its limit."""
     parent = parent_process()
     assert parent is not None
     wait([parent.sentinel])

@@ -1,4 +1,4 @@
-"""The models beside their peers, as `benchmarks.transformer` compares them."""
+"""Compares the models with their peers, as `benchmarks.transformer` does."""
 
 from __future__ import annotations
 

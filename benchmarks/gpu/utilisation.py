@@ -1,4 +1,4 @@
-"""What share of a GPU's arithmetic a training uses: model FLOP utilization."""
+"""Computes the share of a GPU's arithmetic that a training uses: model FLOP utilization."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ PEAKS = {
     "V100": 125e12,
     "T4": 65e12,
 }
-"""Dense products per second in half precision, by a part of the device's name: the vendor's data sheets."""
+"""Peak dense operations per second in half precision, from the vendor's data sheets, by part of the device's name."""
 
 
 def peak_flops(device: torch.device | str) -> float | None:
-    """The device's peak, in floating-point operations a second; None where it is not known."""
+    """Return the device's peak in floating-point operations per second; None if unknown."""
     device = torch.device(device)
     if device.type != "cuda":
         return None
@@ -36,10 +36,10 @@ def peak_flops(device: torch.device | str) -> float | None:
 
 
 def flops_per_token(model: GPT | Transformer, loss: Loss[Any, Any], batch: AnyBatch) -> float:
-    """Floating-point operations of one forward and backward pass, counted by torch, for each token of the batch.
+    """Return the floating-point operations per token of one forward and backward pass, as counted by torch.
 
-    Counted on a twin of the model that has shapes and no values ("meta"), where every product is one that torch
-    knows how to count. Padding is computed as well: it is counted as work, not as tokens.
+    They are counted on a copy of the model with shapes but no values ("meta"), where torch can count every product.
+    Padding is computed too: it counts as work, but not as tokens.
     """
     with torch.device("meta"):
         twin = GPT(model.config) if isinstance(model, GPT) else Transformer(model.config)
@@ -49,6 +49,6 @@ def flops_per_token(model: GPT | Transformer, loss: Loss[Any, Any], batch: AnyBa
 
 
 def utilisation(flops: float, tokens_per_second: float, device: torch.device | str) -> float | None:
-    """The share of the device's peak, from 0 to 1; None where the peak is not known."""
+    """Return the share of the device's peak, from 0 to 1; None if the peak is unknown."""
     peak = peak_flops(device)
     return None if peak is None else flops * tokens_per_second / peak

@@ -1,1 +1,1 @@
-"""How fast a class is graded, next to nbgrader and Otter: `python -m benchmarks.grading --help`."""
+"""Measures how fast a class is graded, compared with nbgrader: `python -m benchmarks.grading --help`."""

@@ -1,18 +1,18 @@
-"""How fast a class is graded, next to plain `nbgrader autograde` on the same notebooks.
+"""Measures how fast a class is graded, compared with plain `nbgrader autograde` on the same notebooks.
 
     python -m benchmarks.grading [--only PART ...] [--submissions 200] [--rounds 3] [--workers 2] [--json FILE]
 
 Makes ordinary submissions of lesson 01 (right in several styles, half done, mistaken) from a seed, and has both
-programs grade them as their users would: one command, start to finish, rows in the gradebook. nbgrader grades one after
-another, so it gets one submission of each kind per round; the rates are compared. Rounds alternate between the
-programs; medians count. The parts:
+programs grade them as their users would: one command from start to end, with rows in the gradebook. nbgrader grades one
+submission after another, so it gets only one of each kind per round; the rates are compared. Rounds alternate between
+the programs, and medians count. The parts:
 
     throughput   without the cells tagged `demo`
     demos        the same with every cell run in both
-    phases       where the time of one submission goes, and the memory of each additional sandbox
+    phases       how a submission's time is spent, and the memory of each additional sandbox
     class        a large class in one run: time, memory, and a second run with nothing changed
 
-nbgrader runs from its own package, in an environment of its own, which is made once under `--peer`.
+nbgrader runs in its own environment, which is created once in the folder `--peer`.
 """
 
 from __future__ import annotations

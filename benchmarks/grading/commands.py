@@ -1,4 +1,4 @@
-"""Running a command as its user would, and what it took."""
+"""Runs a command as its user would, and measures what it costs."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from pathlib import Path
 import psutil
 
 OURS = Path(sys.executable).parent
-"""The programs of the environment that this one runs in."""
+"""The folder of programs in the environment that this runs in."""
 
 _LOOK_SECONDS = 0.2
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What one run of a command took, and what it held meanwhile.
+    """The time and memory that one run of a command took.
 
     Attributes:
-        wall: seconds from start to finish.
-        processor: seconds of processor time, of all the processes that it started.
-        memory: megabytes of all its processes together, looked at five times a second; pages that several of them hold
-            count in parts.
+        wall: seconds from start to end.
+        processor: seconds of processor time of all the processes that it started.
+        memory: megabytes of all its processes together, sampled five times a second; a page that several of them share
+            is divided between them.
     """
 
     wall: float
@@ -37,16 +37,16 @@ class Cost:
 
 
 def run(programs: Path, folder: Path, command: str, *arguments: str) -> Cost:
-    """Run a command of an environment, and look at its processes every now and then.
+    """Run a command of an environment, and sample its processes meanwhile.
 
     Args:
         programs: the environment's folder of programs, which comes first on the path.
-        folder: where it runs.
+        folder: its working folder.
         command: its name.
-        arguments: what follows.
+        arguments: its arguments.
 
     Raises:
-        RuntimeError: it failed; with the end of what it said.
+        RuntimeError: it failed; the message ends with the end of its output.
     """
     environment = {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ.get('PATH', '')}"}
     if programs != OURS:
@@ -72,15 +72,15 @@ def run(programs: Path, folder: Path, command: str, *arguments: str) -> Cost:
 
 
 def processor_seconds() -> float:
-    """What all processes have computed that have ended below this one."""
+    """Return the processor time of all ended processes below this one."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def _looked_at(process: int) -> tuple[float, float]:
-    """The megabytes of a process and all below it, and the seconds computed by those in namespaces of their own.
+    """Return the megabytes of a process and all below it, and the processor seconds of those in other namespaces.
 
-    Nobody outside a namespace is told what its processes have used when they end.
+    The kernel does not report the usage of ended processes to anybody outside their namespace.
     """
     megabytes, seconds, own = 0.0, 0.0, os.readlink("/proc/self/ns/pid")
     with suppress(psutil.Error):

@@ -1,4 +1,4 @@
-"""What is graded: courses of their own, with ordinary submissions of lesson 01 from a seed."""
+"""Makes courses to grade, with ordinary submissions of lesson 01 from a seed."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def ordinary(count: int, seed: int) -> Students:
-    """Ordinary students, each with a name of their own, in an order drawn from the seed: kinds in equal shares."""
+    """Return ordinary students under unique names, in an order drawn from the seed, with equal shares of all kinds."""
     chosen = list(itertools.islice(itertools.cycle(KINDS), count))
     random.Random(seed).shuffle(chosen)
     return {f"{number:04d}_{student.name}": student for number, student in enumerate(chosen)}
 
 
 def make_course(folder: Path, students: Students, *, keep_demos: bool) -> Course:
-    """A course of its own, released by nbgrader's pipeline, with these submissions."""
+    """Make a course, released by nbgrader's pipeline, with these submissions."""
     folder.mkdir(parents=True)
     shutil.copy(ROOT / "nbgrader_config.py", folder)
     shutil.copytree(ROOT / "solutions", folder / "solutions")
@@ -51,17 +51,17 @@ def make_course(folder: Path, students: Students, *, keep_demos: bool) -> Course
 
 
 def submission(course: Course, student: str) -> Path:
-    """The notebook that a student of the course has handed in."""
+    """Return the path of a student's submitted notebook."""
     return course.submitted / student / LESSON / f"{LESSON}.ipynb"
 
 
 def read(path: Path) -> Notebook:
-    """A notebook file, as JSON."""
+    """Read a notebook file as JSON."""
     notebook: Notebook = json.loads(path.read_text(encoding="utf-8"))
     return notebook
 
 
 def without_demos(notebook: Notebook) -> Notebook:
-    """The notebook without the cells that only draw or measure."""
+    """Return the notebook without the cells that only draw or measure."""
     cells = [cell for cell in notebook["cells"] if "demo" not in cell["metadata"].get("tags", [])]
     return {**notebook, "cells": cells}

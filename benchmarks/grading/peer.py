@@ -1,4 +1,4 @@
-"""What we are measured against: plain nbgrader, from its own package in an environment of its own."""
+"""Runs the peer that we are compared with: plain nbgrader, in its own environment."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from benchmarks.grading.courses import LESSON, ROOT, Students
 from course_lib import exercises
 
 NBGRADER = "nbgrader==0.9.6"
-"""What pip installs: the version that the figures in the README are for."""
+"""The version that pip installs; the figures in the README are for this one."""
 
 _COURSE_NEEDS = ("ipykernel", "torch", "matplotlib", "jaxtyping", "ipywidgets", "pillow")
-"""What the lessons need to run, in the version that is installed here."""
+"""The packages that the lessons need to run, in the versions that are installed here."""
 
 
 def environment(folder: Path) -> Path:
-    """Make its environment, if it is not there yet; its folder of programs.
+    """Create nbgrader's environment, if it does not exist yet; return its folder of programs.
 
-    It sees this repository, so that the notebooks find `course_lib`, and nothing of the environment this runs in.
+    It sees this repository, so that notebooks can import `course_lib`, but nothing of the environment in use here.
 
     Raises:
         RuntimeError: pip could not install it.
@@ -46,7 +46,7 @@ def environment(folder: Path) -> Path:
 
 
 def nbgrader_cost(programs: Path, course: Course, students: Students) -> Cost:
-    """Plain `nbgrader autograde` of all submissions of a course.
+    """Return the cost of plain `nbgrader autograde` on all submissions of a course.
 
     Raises:
         RuntimeError: it failed, or gave a right submission less than full marks.

@@ -1,4 +1,4 @@
-"""Where the time of one submission goes, in one process and without a peer."""
+"""Measures how the time of one submission is spent, in one process and without a peer."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from course_lib.judging.observation import Observation
 
 @dataclass
 class Clock:
-    """Adds up, for one submission after another, the seconds that each kind of work took."""
+    """Adds up the seconds that each kind of work took, for one submission after another."""
 
     seconds: dict[str, list[float]] = field(default_factory=dict)
 
@@ -50,7 +50,7 @@ class Clock:
         self.add(kind, time.perf_counter() - start)
 
     def total(self) -> float:
-        """Of the submission that was begun last."""
+        """Return the seconds of the current submission."""
         return sum(kind[-1] for kind in self.seconds.values())
 
     def median(self, kind: str) -> float:
@@ -58,7 +58,7 @@ class Clock:
 
 
 class TimedBox:
-    """A sandbox that tells the student's own time from what the sandbox adds to it."""
+    """A sandbox that separates the student's own time from the time that the sandbox adds."""
 
     def __init__(self, box: Box, clock: Clock) -> None:
         self._box = box
@@ -85,17 +85,17 @@ class TimedBox:
 
 
 def withheld() -> list[str]:
-    """The modules that no sandbox of the lesson may have."""
+    """Return the modules that no sandbox of the lesson may have."""
     return sorted({module for exercise in exercises.of_lesson(LESSON) for module in exercise.withheld})
 
 
 def folders(course: Course) -> list[Path]:
-    """The submissions' folders, by student."""
+    """Return the submissions' folders, sorted by student."""
     return sorted(course.submitted.iterdir())
 
 
 def where_the_time_goes(course: Course) -> Iterator[Row]:
-    """The parts of grading one submission in one process, at the machine's level; medians in milliseconds."""
+    """Yield each part's median milliseconds in grading one submission, in one process at the machine's level."""
     torch.set_num_threads(1)  # as in a worker
     released = Release.load(course.release_notebook(LESSON))
     keys, clock = AnswerKeys(course.secret()), Clock()
@@ -135,13 +135,13 @@ def _graded(repaired: Repaired, fork_server: ForkServer, keys: AnswerKeys, stude
 
 
 def memory_of_a_box(course: Course) -> Iterator[Row]:
-    """What a sandbox that has run and answered an ordinary submission holds that no other process does; the median."""
+    """Yield the median of the private memory of a sandbox after it has run an ordinary submission."""
     released = Release.load(course.release_notebook(LESSON))
     private: list[float] = []
     with ForkServer(withheld(), choose_level()) as fork_server:
         for folder in folders(course):
             cells = _repaired(folder, released).cells
-            with suppress(BoxLost), fork_server.open_box() as box:  # one that runs out of time holds nothing any more
+            with suppress(BoxLost), fork_server.open_box() as box:  # a sandbox out of time has no memory left
                 for cell in cells:
                     if cell.runs:
                         box.run_cell(cell.source)
@@ -152,7 +152,7 @@ def memory_of_a_box(course: Course) -> Iterator[Row]:
 
 
 def _private_megabytes(process: int) -> float:
-    """The pages that a process shares with nobody, and its page tables."""
+    """Return the megabytes of a process's unshared pages and its page tables."""
     kilobytes = 0
     for name, wanted in (("smaps_rollup", ("Private_Clean:", "Private_Dirty:")), ("status", ("VmPTE:",))):
         for line in Path(f"/proc/{process}/{name}").read_text().splitlines():

@@ -1,4 +1,4 @@
-"""Ours next to nbgrader, submissions a minute and processor time for each; and a large class by itself."""
+"""Compares ours with nbgrader, in submissions per minute and processor time, and grades a large class alone."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ def _grade(course: Course, workers: int, *more: str) -> Cost:
 def throughput(
     folder: Path, nbgrader: Path, submissions: int, rounds: int, workers: int, seed: int, *, demos: bool
 ) -> Iterator[Row]:
-    """Both grade in turn, by a command each; medians.
+    """Have both grade in turn, with one command each; yield the medians.
 
     Args:
         folder: an empty folder to work in.
-        nbgrader: where the peer's programs are.
-        submissions: how many ours grades; the peer gets one of each kind, since it grades one after another.
-        rounds: of both.
-        workers: of ours.
-        seed: of the submissions.
-        demos: whether both run the cells that only draw or measure, too.
+        nbgrader: the folder of the peer's programs.
+        submissions: how many ours grades; the peer gets one of each kind, because it grades one after another.
+        rounds: how often both grade.
+        workers: how many workers ours has.
+        seed: for drawing the submissions.
+        demos: whether both also run the cells that only draw or measure.
     """
     rates: dict[str, list[float]] = {"ours": [], "nbgrader": []}
     costs: dict[str, list[float]] = {"ours": [], "nbgrader": []}
@@ -67,6 +67,6 @@ def large_class(folder: Path, students: int, workers: int, seed: int) -> Iterato
 
 
 def _ends(memory: tuple[float, ...]) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """The first fifth, without its first half in which processes start, and the last fifth, without their ending."""
+    """Return the end of the first fifth, after processes start, and the beginning of the last, before they stop."""
     fifth = max(len(memory) // 5, 2)
     return memory[fifth // 2 : fifth], memory[-fifth : -fifth // 2]

@@ -1,1 +1,1 @@
-"""What a cluster costs, and how far it carries: `python -m benchmarks.scale`."""
+"""Measures what a cluster costs, and how far it scales: `python -m benchmarks.scale`."""

@@ -1,8 +1,8 @@
-"""The cost of a cluster: scheduling, memory, and throughput beside `katze grade --workers`.
+"""Measures the cost of a cluster: scheduling, memory, and throughput compared with `katze grade --workers`.
 
-python -m benchmarks.scale                                  # all of it, on processes of this machine
+python -m benchmarks.scale                                  # everything, with processes on this machine
 python -m benchmarks.scale --only scheduling --submissions 100 1000 10000 --workers 1 2 4
-python -m benchmarks.scale --only class --rounds 5          # beside --workers 1 and 2, in turn
+python -m benchmarks.scale --only class --rounds 5          # compared with --workers 1 and 2, in turn
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from benchmarks.scale.idle import REPLY_BYTES, IdleWorker, peak_memory
 from benchmarks.table import Row, arguments, report
 
 NOTEBOOK_BYTES = 100_000
-"""About what a submission to lesson 01 has."""
+"""About the size of a submission to lesson 01."""
 
 SCHEDULING_MS = 5.0
-"""What scheduling a submission may cost, in milliseconds."""
+"""The most that scheduling a submission may cost, in milliseconds."""
 
 
 def main() -> None:
@@ -67,8 +67,8 @@ class _IdleClientSide:
     """The client's side of grading nothing.
 
     Attributes:
-        notebook: what a submission weighs, in bytes.
-        reply: what comes back.
+        notebook: the size of a submission, in bytes.
+        reply: the size of a reply, in bytes.
     """
 
     notebook: int = NOTEBOOK_BYTES
@@ -92,7 +92,7 @@ def _nothing(task: Task) -> Finished:
 
 
 def _scheduling(counts: Sequence[int], workers: int, empty: bool) -> Iterator[Row]:
-    """One cluster, and ever more submissions on it: the peaks of memory must stay where they were."""
+    """Send more and more submissions to one cluster: peak memory must stay the same."""
     side = _IdleClientSide(0, 0) if empty else _IdleClientSide()
     with connected("local", workers, patience=120) as client:
         for submissions in counts:
@@ -115,7 +115,7 @@ def _scheduling(counts: Sequence[int], workers: int, empty: bool) -> Iterator[Ro
 
 @dataclass
 class _Timed:
-    """A backend whose grading is timed: from when all are ready until the last submission is back."""
+    """Times a backend's grading, from when all workers are ready until the last submission is back."""
 
     inner: Backend
     rates: list[float]
@@ -139,7 +139,7 @@ class _Timed:
             times.append(time.perf_counter())
             yield finished
         self.costs.append(1000 * (time.process_time() - computed) / len(times))
-        warm = len(times) // 5  # until every worker has made its answer keys
+        warm = len(times) // 5  # skip those before every worker has made its answer keys
         self.rates.append(60 * (len(times) - warm) / (times[-1] - times[warm - 1]))
 
     def close(self) -> None:
@@ -154,7 +154,7 @@ def _timing(start: StartBackend, rates: list[float], costs: list[float]) -> Star
 
 
 def _class(folder: Path, students: int, rounds: int, seed: int) -> Iterator[Row]:
-    """The same class, graded by processes of this one and by a cluster's, in turn."""
+    """Grade the same class in turn with local processes and on a cluster."""
     ways: dict[str, tuple[int, StartBackend]] = {
         "--workers 1": (1, LocalBackend),
         "--workers 2": (2, LocalBackend),

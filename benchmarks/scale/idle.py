@@ -1,4 +1,4 @@
-"""Workers that grade nothing, to see what it costs to have a submission graded elsewhere."""
+"""Workers that grade nothing, to measure what it costs to send a submission elsewhere."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from pathlib import Path
 from autograder.cluster.worker import RunOnWorker
 
 REPLY_BYTES = 200_000
-"""About what a record, an autograded notebook and a feedback page of lesson 01 have."""
+"""About the size of a record, an autograded notebook and a feedback page for lesson 01."""
 
 
 class IdleWorker(RunOnWorker):
     """Answers at once.
 
     Args:
-        name: of the run.
-        reply: the bytes that it answers with.
+        name: the name of the run.
+        reply: the size of its answers, in bytes.
     """
 
     def __init__(self, name: str, reply: int) -> None:
@@ -23,11 +23,11 @@ class IdleWorker(RunOnWorker):
         self._reply = reply
 
     def grade(self, task: bytes) -> bytes:
-        """A reply of zeros."""
+        """Return a reply of zeros."""
         return bytes(self._reply)
 
 
 def peak_memory() -> int:
-    """The most bytes of memory that this process has had so far."""
+    """Return this process's peak memory so far, in bytes."""
     fields = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
     return int(fields["VmHWM"].split()[0]) * 1024
