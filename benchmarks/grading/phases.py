@@ -95,7 +95,7 @@ def folders(course: Course) -> list[Path]:
 
 
 def where_the_time_goes(course: Course) -> Iterator[Row]:
-    """Yield each part's median milliseconds in grading one submission, in one process at the machine's level."""
+    """Yield the median milliseconds of each part of grading a submission, in one process at the machine's level."""
     torch.set_num_threads(1)  # as in a worker
     released = Release.load(course.release_notebook(LESSON))
     keys, clock = AnswerKeys(course.secret()), Clock()
