@@ -140,5 +140,6 @@ class TestWhatBERTLearns:
         assert min(shares["of a kind", "fine-tuned"]) > 85
         assert min(shares["of a kind", "fine-tuned"]) > max(shares["of a kind", "frozen features"]) + 3
         assert sum(shares["of a kind", "frozen features"]) / 2 > 60
-        assert sum(shares["who acts", "your own encoder"]) > sum(shares["who acts", "BERT, from scratch"]) + 12
+        assert min(shares["who acts", "your own encoder"]) > 85
+        assert sum(shares["who acts", "your own encoder"]) > sum(shares["who acts", "BERT, from scratch"])
         assert max(shares["of a kind", "your own encoder"]) < 65
