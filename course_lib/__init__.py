@@ -1,8 +1,8 @@
 """Katze's library: the transformer, from its one equation to trained, published and measured models.
 
 `course_lib/README.md` says where things are. Read it in the order of the lessons, and start with
-`course_lib.attention`.
-Nothing of it is imported here, so that a lesson can withhold the modules its students are to write.
+`course_lib.attention`. This file imports nothing of it, so that a lesson can withhold the modules that its students
+write.
 """
 
 import re
@@ -18,7 +18,7 @@ class Unusable(ImportError):
     """The library cannot be used here; the message says what to do."""
 
     def _render_traceback_(self) -> list[str]:
-        """Return what a notebook shows: the sentence alone."""
+        """Return what a notebook shows: only the message."""
         return [str(self)]
 
 
@@ -30,7 +30,7 @@ def require_torch() -> None:
     """Refuse a Python that has this library but no torch; a notebook's first cell calls this, and so do its checks.
 
     Raises:
-        Unusable: there is none.
+        Unusable: torch is not installed.
     """
     if find_spec("torch") is None:
         raise Unusable(
@@ -45,11 +45,11 @@ def require_version(version: str) -> None:
     """Refuse a notebook that is newer than this library; its first cell calls this.
 
     Args:
-        version: of the library that the notebook was released with.
+        version: the version of the library that the notebook was released with.
 
     Raises:
-        TooOld: that is a later one.
-        Unusable: there is no torch.
+        TooOld: this library is older.
+        Unusable: torch is not installed.
     """
     require_torch()
     if _numbers(version) > _numbers(__version__):

@@ -199,7 +199,7 @@ def make_attention(config: BlockConfig) -> MultiHeadAttention:
     if config.key_value_heads is None and config.qkv_bias is None and not config.qk_norm:
         return MultiHeadAttention(d_model, heads, dropout, bias=config.bias, d_head=config.d_head)
     from course_lib.modern.grouped_query import (
-        GroupedQueryAttention,  # late: students write it, so a lesson may withhold it
+        GroupedQueryAttention,  # imported late: a lesson may withhold it
     )
 
     return GroupedQueryAttention(
@@ -218,7 +218,7 @@ def make_feed_forward(config: BlockConfig) -> nn.Module:
     """Return the feed-forward network that a configuration names."""
     if not config.gated:
         return FeedForward(config.d_model, config.d_ff, config.activation, bias=config.bias)
-    from course_lib.modern.swiglu import GatedFeedForward  # late: students write it, so a lesson may withhold it
+    from course_lib.modern.swiglu import GatedFeedForward  # imported late: a lesson may withhold it
 
     return GatedFeedForward(config.d_model, config.d_ff, ACTIVATIONS[config.activation], bias=config.bias)
 

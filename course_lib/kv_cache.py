@@ -200,7 +200,7 @@ class StaticKVCache(KVCache):
         return [self.filled, self.mask, *(tensor for pair in pairs for tensor in (pair.keys, pair.values))]
 
     def takes(self, other: StaticKVCache) -> bool:
-        """Copy the other cache into this one if it has the same shapes; return whether it has."""
+        """Copy the other cache into this one if the shapes match; return whether they do."""
         pairs = list(zip(self.tensors(), other.tensors(), strict=True))
         same = all((mine.shape, mine.dtype, mine.device) == (new.shape, new.dtype, new.device) for mine, new in pairs)
         if same:

@@ -62,7 +62,7 @@ def leak_test(model: Callable[[Tensor], Tensor], x: Float[Tensor, "tokens d_mode
 
     Args:
         model: takes [tokens, d_model] and returns a row for each token.
-        x: some input; a single one cannot prove that a model does not leak.
+        x: an input; a single one cannot prove that a model does not leak.
 
     Returns:
         True at [i, j] where the output of token i changes with token j. Above the diagonal that is a leak.

@@ -318,7 +318,7 @@ class GPT(GenerationMixin, FromPretrained, nn.Module):
         if window is None or positions.start + tokens <= window:
             return positions
         from course_lib.modern.sliding_window import (
-            sliding_window_mask,  # late: students write it, so a lesson may withhold it
+            sliding_window_mask,  # imported late: a lesson may withhold it
         )
 
         mask = sliding_window_mask(*positions.of_queries_and_keys(tokens, ids.device), window)
@@ -452,7 +452,7 @@ def _check_packed(documents: Tensor, ids: Tensor, mask: Tensor | None, kv_cache:
 def _rotary_positions(config: GPTConfig) -> nn.Module | None:
     if not config.rotary:
         return None
-    from course_lib.modern.rotary import RotaryPositions  # late: students write it, so a lesson may withhold it
+    from course_lib.modern.rotary import RotaryPositions  # imported late: a lesson may withhold it
 
     return RotaryPositions(config.block.head_dim, config.rotary)
 

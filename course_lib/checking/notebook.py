@@ -131,7 +131,7 @@ class NoCaseHere(LookupError):
     """A cell uses a case that `case` could not return."""
 
     def _render_traceback_(self) -> list[str]:
-        """Return what a notebook shows: the sentence, without the library's lines."""
+        """Return what a notebook shows: only the message, without a traceback."""
         return [str(self)]
 
 
@@ -375,7 +375,7 @@ def _script() -> tuple[dict[str, Value], list[Run]]:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[io.StringIO]:
-    """Keep back what an answer prints: nbgrader scores any stderr in a check cell as zero."""
+    """Capture what an answer prints, since nbgrader scores any stderr in a check cell as zero."""
     nowhere = io.StringIO()
     with warnings.catch_warnings(), contextlib.redirect_stderr(nowhere), contextlib.redirect_stdout(nowhere):
         warnings.simplefilter("ignore")

@@ -32,7 +32,7 @@ class Streamer(Protocol):
     """Takes the tokens while they are written, as the `transformers` library's `TextStreamer` does."""
 
     def put(self, value: Tensor) -> Any:
-        """Take what was read, [batch, tokens], then each step's tokens, [batch], on the CPU."""
+        """Take the prompts, [batch, tokens], then each step's tokens, [batch], on the CPU."""
 
     def end(self) -> Any:
         """End the stream: no more tokens will come."""

@@ -157,7 +157,7 @@ def check_ids(ids: Int[Tensor, "batch tokens"], vocab_size: int, name: str, *, w
     Args:
         ids: of tokens.
         vocab_size: how many tokens there are.
-        name: what the message calls the ids.
+        name: the name of the ids in the message.
         wait: check the values on any device. Otherwise they are checked only on the CPU: for other devices, every call
             would make the program wait.
 
@@ -195,7 +195,7 @@ def check_batch(ids: Int[Tensor, "batch tokens"], name: str) -> None:
 
 
 def check_mask(mask: Bool[Tensor, "batch tokens"] | None, ids: Int[Tensor, "batch tokens"]) -> None:
-    """Refuse a padding mask that is not boolean, or not of the shape of its tokens.
+    """Refuse a padding mask that is not boolean, or has another shape than the ids.
 
     Raises:
         TypeError: it is not boolean.

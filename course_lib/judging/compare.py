@@ -53,7 +53,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Difference:
-    """The first place where an answer differs from what was expected.
+    """The first place where an answer differs from the expected result.
 
     Attributes:
         kind: what differs.

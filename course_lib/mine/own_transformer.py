@@ -1,9 +1,8 @@
 """The learner's own transformer at work: their joined answers as a model to train, if each passes a trial step.
 
-own = own_transformer(config, device)       # own.told says in one line what is borrowed
-model = own.model(like, dropout=0.1)        # with the weights of the library's `Transformer`
-...                                         # train it
-own.give_back(model, like)
+own = own_transformer(config, device)       # own.told: one line about what is borrowed model = own.model(like,
+dropout=0.1)        # with the weights of the library's `Transformer` ...                                         #
+train it own.give_back(model, like)
 """
 
 from __future__ import annotations

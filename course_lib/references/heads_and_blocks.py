@@ -89,7 +89,7 @@ def dropout(
 class AddAndNorm(nn.Module):
     """A sublayer with its residual connection: post-norm, as on slide S2, or pre-norm.
 
-    Its parameters are those of the norm.
+    Its parameters are the norm's.
     """
 
     def __init__(self, norm: nn.Module, dropout: nn.Module, norm_first: bool = False) -> None:

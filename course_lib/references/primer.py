@@ -1,6 +1,6 @@
 """The primer's exercises: shapes, broadcasting, gradients, a module, a split, a training loop.
 
-Nothing here is special to language. Each function is a few lines of torch, in the form in which later lessons use them.
+Nothing here is specific to language. Each function is a few lines of torch, in the form that later lessons use.
 """
 
 from __future__ import annotations

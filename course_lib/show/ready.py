@@ -1,4 +1,4 @@
-"""Pictures that use what a student is still writing."""
+"""Pictures that use functions that a student is still writing."""
 
 from __future__ import annotations
 

@@ -218,7 +218,7 @@ class TextBatch(TensorBatch):
     """Pieces of a text, all of the same length.
 
     Attributes:
-        ids: each piece, from its first token to the last that is to be predicted.
+        ids: each piece, from its first token to the last one to predict.
     """
 
     ids: Int[Tensor, "batch tokens"]

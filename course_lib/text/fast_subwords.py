@@ -185,7 +185,7 @@ class SubwordVocabulary:
 
         Args:
             vocabulary: the file with each piece's id.
-            merges: the file with the pairs, in the order in which they were learned.
+            merges: the file with the pairs, in the order of learning.
 
         Raises:
             ValueError: the files are not such a vocabulary, or do not belong together.

@@ -63,7 +63,7 @@ def read_gpt2_ids(path: Path) -> dict[str, int]:
 
 
 def read_gpt2_pairs(path: Path) -> list[tuple[str, str]]:
-    """Return the pairs in the order in which they were learned, from a `merges.txt`.
+    """Read the pairs, in the order of learning, from a `merges.txt`.
 
     Raises:
         ValueError: it is not such a file.

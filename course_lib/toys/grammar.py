@@ -4,7 +4,7 @@ The grammar is small enough to be learned in under a minute on a laptop, and Ger
 translation fails:
 
 - articles and adjectives agree with their noun in gender, number and case;
-- the verb decides the case of its object (*sah den Hund*, but *half dem Hund*), the preposition that of its own;
+- the verb decides the case of its object (*sah den Hund*, but *half dem Hund*), a preposition decides that of its noun;
 - the verb comes second in a main clause, whatever comes first (*gestern tanzte die Katze*), and last in a
   subordinate clause (*weil die Katze den Hund sah*);
 - a separable prefix goes to the end (*lud den Hund ein*), and rejoins its verb in a subordinate clause (*weil sie den
@@ -63,7 +63,7 @@ class NounPhrase:
 
     @property
     def english_determiner(self) -> str:
-        """The determiner's form for this number; empty where there is no article."""
+        """The determiner's form for this number; empty if there is no article."""
         form = self.determiner.plural if self.plural else self.determiner.singular
         assert form is not None, "as of *a* in the plural"
         return form

@@ -51,7 +51,7 @@ DETERMINERS = (THE, THIS, A, MY, NO_ARTICLE)
 
 @dataclass(frozen=True)
 class Noun:
-    """A noun in both languages. A weak one takes the form of its plural in every case but the nominative."""
+    """A noun in both languages. A weak noun has its plural form in every case but the nominative."""
 
     english: str
     english_plural: str

@@ -13,7 +13,7 @@ from course_lib.text.batches import TrainingData
 
 @dataclass
 class BatchOrder:
-    """An endless series of batches, each as the numbers of its examples.
+    """An endless series of batches, each a list of its examples' numbers.
 
     Attributes:
         data: the examples to cut into batches.

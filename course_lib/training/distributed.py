@@ -1,4 +1,4 @@
-"""Training in several processes at once, started by `torchrun`: each takes its share of every batch.
+"""Training in several processes, started by `torchrun`: each takes its share of every batch.
 
 The same script runs alone or under `torchrun --nproc-per-node 2 script.py`, and minimizes the same loss: the batch
 stays the same, and each of n processes takes every n-th example.

@@ -3,7 +3,7 @@
 `katze publish` records the results of the reference and of every known mistake in the visible cases, and in those that
 confirm a suspected mistake; `autograder/edition/recording.py` writes these files:
 
-    exercises/<module>/exercises.json          what each exercise says of itself, its hints and its mistakes' messages
+    exercises/<module>/exercises.json          each exercise's description, hints and mistakes' messages
     exercises/<module>/<task>.json             its cases, and what came back in each
     exercises/<module>/<task>.safetensors.gz   the tensors of both
 

@@ -15,7 +15,7 @@ from course_lib.show.interactive import interactive
 
 
 def sampling(words: Sequence[str], probabilities: Float[Tensor, "tokens"]) -> None:
-    """Show how temperature, top-k and the nucleus change a distribution, and draw words from what they leave.
+    """Show how temperature, top-k and the nucleus change a distribution, and draw words from the result.
 
     Args:
         words: the possible next words.

@@ -23,7 +23,7 @@ class Layer:
     """A box in a stack.
 
     Attributes:
-        name: what it does.
+        name: its name.
         shape: the shape of its output, such as "[2, 5, 64]".
         residual: whether the input of the layer below also enters here, by an arrow around that layer.
     """
@@ -35,7 +35,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class Stack:
-    """Layers one above the other.
+    """A stack of layers.
 
     Attributes:
         title: the name of the stack.

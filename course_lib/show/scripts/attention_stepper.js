@@ -1,5 +1,5 @@
-// Worked example A: every cell says how it came about. The arithmetic of both versions, the formula's and the
-// slide's, is in the data; here it is only looked up.
+// Worked example A: every cell shows how it was computed. The arithmetic of both versions, the formula's and the
+// slide's, is in the data; this script only looks it up.
 
 function draw({ matrices, versions }) {
   const { element, say } = speaker();

@@ -1,5 +1,5 @@
-// What every widget stands on: elements, controls, charts and a little arithmetic. A control is a function that
-// returns its `element` and what sets it. Data reaches the page as text and numbers, never as markup.
+// The basis of every widget: elements, controls, charts and a little arithmetic. A control is a function that
+// returns its `element` and functions to set it. Data reaches the page as text and numbers, never as markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -50,7 +50,7 @@ function softmax(values) {
   return powers.map((power) => power / total);
 }
 
-// Decimals; a power of ten where they would say nothing.
+// Decimals, or a power of ten if they would show nothing.
 function decimal(value, places = 2) {
   if (value === -Infinity) return "-inf";
   if (value !== 0 && Math.abs(value) < 0.5 * 10 ** -places) return value.toExponential(1);
@@ -116,7 +116,7 @@ function choices(label, options, value, changed) {
   return { element, inputs, set: (index) => inputs.forEach((input, i) => (input.checked = i === index)) };
 }
 
-// Steps 0 to count - 1, to walk through by hand or to let run. It never begins by itself.
+// Steps 0 to count - 1, to walk through by hand or to play. It never starts by itself.
 function player(label, count, show, { text = (step) => `${step + 1} of ${count}`, seconds = 1 } = {}) {
   let timer = null;
   const stop = () => {
@@ -156,7 +156,7 @@ function player(label, count, show, { text = (step) => `${step + 1} of ${count}`
 
 // --- pictures
 
-// What may be wider than a telephone; where nothing in it has the focus, it takes it itself, to be scrolled by keys.
+// Content that may be wider than a phone. If nothing in it can take the focus, it takes it itself, to scroll by keys.
 function scrolled(child, name, focus = true) {
   return el("div", focus ? { class: "katze-scroll", tabindex: 0, role: "group", "aria-label": name } : { class: "katze-scroll" }, child);
 }
@@ -218,7 +218,7 @@ function chip(text, weight = 0, marked = false) {
   return el("span", { class: `katze-chip${marked ? " marked" : ""}`, style: `--weight:${clamp(weight, 0, 1)}` }, text);
 }
 
-// A bar a name, its number beside it. `set(values, marked)` draws; the marked ones are orange.
+// A bar for each name, with its number beside it. `set(values, marked)` draws; the marked ones are orange.
 function bars(label, names, { most = 1, text = (value) => decimal(value) } = {}) {
   const lines = names.map((name) => {
     const bar = el("i");
@@ -275,8 +275,8 @@ function chart({ x, y, xLabel = "", yLabel = "", width = 360, height = 200, xTex
 
 // --- the widget itself
 
-// Draws each widget of this kind in place of its still picture, which stays where anything goes wrong. A script cannot
-// ask where it stands: VS Code runs it elsewhere.
+// Draws each widget of this kind in place of its still picture, which stays if anything goes wrong. A script cannot
+// rely on its place in the page, since VS Code runs it elsewhere.
 function mount(name, draw) {
   for (const still of document.querySelectorAll(`.katze-widget[data-katze-widget="${name}"] > .katze-still`)) {
     const data = JSON.parse(still.parentElement.querySelector('script[type="application/json"]').textContent);

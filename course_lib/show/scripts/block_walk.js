@@ -1,4 +1,4 @@
-// One transformer block, line by line: the shape of what comes out, how many numbers that is, and what is learned.
+// One transformer block, line by line: the shape of the output, how many numbers it has, and the learned parameters.
 
 function draw({ orders, sizes }) {
   const { element, say } = speaker();

@@ -1,5 +1,5 @@
-// Positions as clocks: each pair of dimensions, a sine and a cosine, is the tip of a hand. Blue is a position, orange the
-// one some positions further on.
+// Positions as clocks: each pair of dimensions, a sine and a cosine, is the tip of a hand. A position is
+// blue, the one some positions further on is orange.
 
 function draw({ encoding, shift }) {
   const pairs = range(encoding[0].length / 2);

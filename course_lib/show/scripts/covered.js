@@ -1,4 +1,4 @@
-// A sentence with a cat on one of its words, and what a model says lies under it.
+// A sentence with a cat on one of its words, and a model's guesses of the word below.
 
 function draw({ words, guesses, position, cat }) {
   const { element, say } = speaker();

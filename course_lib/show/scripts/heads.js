@@ -1,4 +1,4 @@
-// Attention weights of every layer and head, for a few texts: where a word looks, and who looks where.
+// Attention weights of every layer and head, for a few texts: where each word looks.
 
 function draw({ texts, layers, heads, opens }) {
   const { element, say } = speaker();

@@ -1,4 +1,4 @@
-// A mask to paint, and the cheating experiment: the last word is exchanged, and every output that changes has looked.
+// A mask to paint, and the cheating experiment: the last word is replaced, and every output that changes has seen it.
 
 function draw({ words, x, other, presets }) {
   const { element, say } = speaker();

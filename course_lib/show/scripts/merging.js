@@ -1,4 +1,4 @@
-// Byte-pair encoding on any text, one pair at a time: the counts, the pieces, and what they are a compromise between.
+// Byte-pair encoding on any text, one pair at a time: the counts, the pieces, and the trade-off between them.
 
 function draw({ text, mark }) {
   const { element, say } = speaker();
@@ -22,7 +22,7 @@ function draw({ text, mark }) {
     return counts;
   }
 
-  // Whether a pair is more frequent than another; of equals, whether its pieces are known for longer.
+  // Whether a pair is more frequent than another; of equals, whether its pieces were learned earlier.
   function order([pair, times], [other, others]) {
     if (times !== others) return others - times;
     const [[left, right], [otherLeft, otherRight]] = [pair.split(" "), other.split(" ")];
@@ -44,7 +44,7 @@ function draw({ text, mark }) {
     return found;
   }
 
-  // The text after each round, and what the next one has to choose from.
+  // The text after each round, and the pairs that the next one chooses from.
   function learn() {
     let pieces = words().map((word) => [mark, ...word]);
     const characters = [...new Set(pieces.flat())].sort((a, b) => a.codePointAt(0) - b.codePointAt(0));

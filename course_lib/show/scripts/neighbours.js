@@ -36,7 +36,7 @@ function draw({ words, vectors, chosen, low, high }) {
       fill(arrow, { x1: zero.x, y1: zero.y, x2: x, y2: y, class: colour, style: `stroke-width:${i === moved ? 2.5 : 1}` }, []);
       fill(end, { cx: x, cy: y, r: i === moved ? 7 : 4, class: colour }, []);
       const right = x > plane.across(low + 0.85 * (high - low));
-      // A name goes below its point where, above it, it would cover another one.
+      // A name goes below its point if it would cover another one above it.
       const isFree = (height) => written.every((other) => Math.abs(other.x - x) > 64 || Math.abs(other.y - height) > 14);
       const height = [y - 8, y + 18].find(isFree) ?? y - 8;
       written.push({ x, y: height });

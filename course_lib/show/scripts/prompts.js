@@ -1,4 +1,4 @@
-// Beginnings, and how a model went on: drawn several times each, written here word by word.
+// Beginnings, and how a model continued them: sampled several times each, and written here word by word.
 
 function draw({ beginnings, texts }) {
   const page = el("p", { style: "min-height:6em" });

@@ -1,4 +1,4 @@
-// A query in the plane of its keys, which are the values too: drag it, and see whom it matches and what it brings home.
+// A query in the plane of its keys, which are also the values: drag it, and see which it matches and what it retrieves.
 
 function draw({ keys, vectors, query, reach }) {
   const { element, say } = speaker();

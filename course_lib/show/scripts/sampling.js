@@ -1,4 +1,4 @@
-// What temperature, top-k and the nucleus leave of a distribution over the next word, and words drawn from that.
+// The effect of temperature, top-k and the nucleus on a distribution over the next word, and words drawn from it.
 
 function draw({ words, probabilities }) {
   const { element, say } = speaker();
@@ -6,7 +6,7 @@ function draw({ words, probabilities }) {
   const drawn = el("p", { "aria-live": "polite" });
   let rolled = 0;
 
-  // Each word with its probability at this temperature, and whether it remains; the likeliest first.
+  // Each word with its probability at this temperature, and whether it remains; most probable first.
   function left() {
     const hot = softmax(probabilities.map((p) => Math.log(p) / heat.value));
     const order = range(words.length).sort((a, b) => hot[b] - hot[a]);

@@ -1,5 +1,5 @@
 // Beam search on a tree of next words, step by step; at any step the reader may keep another candidate by hand. A node of
-// the tree is [word, its probability, what may follow], the last one missing where nothing was computed.
+// the tree is [word, its probability, what may follow], the last one missing if it was not computed.
 
 function draw({ source, tree, end, alpha }) {
   const { element, say } = speaker();
@@ -25,7 +25,7 @@ function draw({ source, tree, end, alpha }) {
     }));
   }
 
-  // What is kept at each step, by a search of this width; it ends where all is finished, or unknown.
+  // The beams at each step of a search of this width; it ends when all are finished, or unknown.
   function search(beams, wishes) {
     const found = [{ candidates: [seed], kept: [seed] }];
     for (const step of range(20)) {
@@ -52,7 +52,7 @@ function draw({ source, tree, end, alpha }) {
     (range(chosen.children.length).map((i) => chosen.children[i]).find((one) => one.dataset.key === node.key) || reset).focus();
   }
 
-  // Every node to be seen, at its position: a column a word, a row a leaf.
+  // Every visible node at its position: a column for each word, a row for each leaf.
   function laidOut(nodes) {
     const all = new Map();
     for (const node of nodes) for (let one = node; one && !all.has(one.key); one = one.parent) all.set(one.key, one);

@@ -1,4 +1,4 @@
-// What is divided by, and what softmax and its derivative make of it.
+// The divisor of the scores, and the resulting softmax and its derivative.
 
 function draw({ products, d_heads, divisors, start }) {
   const { element, say } = speaker();

@@ -1,5 +1,5 @@
-// A translation that grows word by word, with what a head of the cross-attention looks at before each word. The reader
-// types a sentence, or chooses its words one after the other; the model has translated all that can be chosen.
+// A translation that grows word by word, with the attention of a cross-attention head before each word. The reader
+// types a sentence, or chooses its words one after another; the model has translated all that can be chosen.
 
 function draw({ sentences, layers, heads }) {
   const { element, say } = speaker();

@@ -1,4 +1,4 @@
-// A sentence being written: what had been read, where the model looked, and what it expected next.
+// A sentence being written: what the model has read, where it looks, and what it expects next.
 
 function draw({ source, steps }) {
   const { element, say } = speaker();
