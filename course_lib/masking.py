@@ -58,7 +58,7 @@ def packed_mask(ids: Int[Tensor, "batch tokens"], end: int) -> Bool[Tensor, "bat
 
 
 def leak_test(model: Callable[[Tensor], Tensor], x: Float[Tensor, "tokens d_model"]) -> Bool[Tensor, "tokens tokens"]:
-    """Find which tokens each token sees: those that change its output when they are changed.
+    """Find which tokens each token sees: those on which its output depends.
 
     Args:
         model: takes [tokens, d_model] and returns a row for each token.
@@ -79,9 +79,9 @@ def leak_test(model: Callable[[Tensor], Tensor], x: Float[Tensor, "tokens d_mode
 def masked_weights(
     scaled: Float[Tensor, "... queries keys"], mask: Bool[Tensor, "... queries keys"]
 ) -> Float[Tensor, "... queries keys"]:
-    """Return attention weights under a mask, which fills in -inf before the softmax.
+    """Return attention weights under a mask, by filling in -inf before the softmax.
 
-    Rows sum to 1 over the allowed keys; a row that allows none is all 0.
+    Rows sum to 1 over the allowed keys; a row without allowed keys is all 0.
     """
     masked = mask_scores(scaled, mask)
     return attention_weights(masked)
