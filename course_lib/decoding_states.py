@@ -73,8 +73,8 @@ class _PromptState(DecodingState):
         self._model = model
         self.batch, self.prompt = len(prompt), prompt
         self.end_ids = model.config.end_ids
-        own = model.config.padding_id
-        self.padding_id = next(iter(self.end_ids), 0) if own is None else own
+        padding_id = model.config.padding_id
+        self.padding_id = next(iter(self.end_ids), 0) if padding_id is None else padding_id
         self._tokens = prompt
         self._mask = find_padding(prompt, model.config) if mask is None else _where_there_is_padding(mask)
         self.prompt_mask = self._mask

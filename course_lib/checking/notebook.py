@@ -92,8 +92,8 @@ def _not_in_the_cells(
     exercise: Exercise, runs: Sequence[Run], log: RunLog | None, namespace: Mapping[str, Value]
 ) -> Verdict | None:
     """Return a verdict if the present cells give the answer's name no value, whatever the kernel holds; else None."""
-    own = [place for place, run in enumerate(runs) if run.is_of(exercise.id)]
-    found = find_answer(exercise.name, [run.source for run in runs], own)
+    answer_cells = [place for place, run in enumerate(runs) if run.is_of(exercise.id)]
+    found = find_answer(exercise.name, [run.source for run in runs], answer_cells)
     last = runs[found.cell] if found.cell is not None else None
     if log is not None and last is not None and last.raised is not None and last is not log.origin(exercise.name):
         return did_not_run(exercise, last.raised)
@@ -330,11 +330,11 @@ _IMPORTED = {"show", "torch", "np", "numpy"}
 def did_not_run(exercise: Exercise, raised: Raised) -> Verdict:
     """Return the verdict if an exception stopped the cell that writes the answer before it defined it."""
     line = f" in line {raised.line}" if raised.line else ""
-    said = f": {raised.message}" if raised.message else ""
+    text = f": {raised.message}" if raised.message else ""
     missing = explained(raised.message) if raised.type_name == NameError.__name__ else ""
     meant = f"{missing} " if missing else ""
     note = (
-        f"The cell that defines {exercise.name} did not run: it stopped with {raised.type_name}{line}{said}. {meant}"
+        f"The cell that defines {exercise.name} did not run: it stopped with {raised.type_name}{line}{text}. {meant}"
         "Nothing was checked. Fix that cell, run it, then check again."
     )
     return Verdict(exercise, Outcome.NEVER_DEFINED, 0.0, note=note)

@@ -81,7 +81,7 @@ def _rules(state: DecodingState, settings: GenerationConfig) -> Rules:
         processors.append(no_repeated_ngram(settings.no_repeat_ngram_size))
     if settings.min_new_tokens and state.end_ids:
         processors.append(no_end_before(state.prompt.shape[1] + settings.min_new_tokens, state.end_ids))
-    processors += [_with_ids(own) for own in settings.processors]
+    processors += [_with_ids(processor) for processor in settings.processors]
     stop = stop_rule(settings.stop_strings, settings.tokenizer) if settings.stop_strings else None
     return Rules(state.prompt, state.prompt_mask, processors, stop)
 

@@ -116,8 +116,8 @@ def stop_rule(stop_strings: str | Sequence[str | Sequence[int]], tokenizer: Toke
         ValueError: a text or list is empty, or there is a text but no tokenizer.
     """
     each = [stop_strings] if isinstance(stop_strings, str) else list(stop_strings)
-    texts = [one for one in each if isinstance(one, str)]
-    sequences = [_ids(one) for one in each if not isinstance(one, str)]
+    texts = [item for item in each if isinstance(item, str)]
+    sequences = [_ids(item) for item in each if not isinstance(item, str)]
     if not all(each):
         raise ValueError("stop_strings must not have an empty text, or no ids: nothing would be written")
     if texts and tokenizer is None:
@@ -137,7 +137,7 @@ def stop_rule(stop_strings: str | Sequence[str | Sequence[int]], tokenizer: Toke
     return stopped
 
 
-def _ids(one: Sequence[int]) -> list[int]:
-    if not isinstance(one, Sequence) or not all(type(token) is int for token in one):
-        raise TypeError(f"stop_strings must be a list of texts and of lists of ids, but it has {one!r}")
-    return list(one)
+def _ids(item: Sequence[int]) -> list[int]:
+    if not isinstance(item, Sequence) or not all(type(token) is int for token in item):
+        raise TypeError(f"stop_strings must be a list of texts and of lists of ids, but it has {item!r}")
+    return list(item)

@@ -46,8 +46,8 @@ class NotebookBar:
         if self.done >= self.steps:  # the cell itself shows the result
             return {"text/html": "", "text/plain": ""}
         bar = f'<progress max="{self.steps}" value="{self.done}"></progress>'
-        told = f"{escape(self.title)} {bar} {self.done}/{self.steps} {escape(self.state)}"
-        return {"text/html": f"<div>{told}{self._curve()}</div>", "text/plain": ""}
+        line = f"{escape(self.title)} {bar} {self.done}/{self.steps} {escape(self.state)}"
+        return {"text/html": f"<div>{line}{self._curve()}</div>", "text/plain": ""}
 
     def _curve(self) -> str:
         """Return the losses as a line that grows from left to right with the bar; empty before there are two."""

@@ -44,9 +44,9 @@ class TorchAttention(nn.Module):
             if mask.dtype != torch.bool:
                 raise TypeError(f"a mask is a boolean tensor, True where a query may attend, not {mask.dtype}")
             if mask.dim() != 3:
-                told = f"a mask is [batch, queries, keys], where batch and queries may be 1, not {list(mask.shape)}"
+                problem = f"a mask is [batch, queries, keys], where batch and queries may be 1, not {list(mask.shape)}"
                 missing = ": unsqueeze(0) adds the batch, unsqueeze(1) the queries" if mask.dim() == 2 else ""
-                raise ValueError(told + missing)
+                raise ValueError(problem + missing)
             mask = mask.expand(batch, queries, memory.shape[1]).unsqueeze(1)
         projected = (self.W_q(x), self.W_k(memory), self.W_v(memory))
         q, k, v = (each.unflatten(-1, (self.heads, -1)).transpose(1, 2) for each in projected)

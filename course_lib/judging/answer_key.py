@@ -47,7 +47,7 @@ class CalledCases:
 
     @cached_property
     def expected(self) -> list[Observation]:
-        """Observe the reference on every case."""
+        """The reference's observations of all cases."""
         for case in self.cases:
             _check_plain(self.exercise, f"{case.name!r} passes", [*case.args, *case.kwargs.values()])
         observations = [observe(self.exercise.reference, case) for case in self.cases]
@@ -134,7 +134,7 @@ class AnswerKey:
 
     @property
     def expected(self) -> list[Observation]:
-        """Observe the reference on every case."""
+        """The reference's observations of all cases."""
         return self.shown.expected + self.kept.expected
 
 

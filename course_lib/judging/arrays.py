@@ -62,7 +62,7 @@ def give_arrays(value: Any) -> Any:
 
 
 def numpy_generator(generator: torch.Generator) -> numpy.random.Generator:
-    """Return a numpy generator for the cases of an exercise, with as large a seed as torch's generator.
+    """Return a numpy generator for the cases of an exercise that depends on the whole seed of torch's.
 
     Args:
         generator: draws the 256 bits of the seed.

@@ -515,8 +515,8 @@ def _gradient_difference(
     if found is None:
         return None
     where = _NOT_FINITE if bool(actual.isnan().any()) and not bool(expected.isnan().any()) else _HIDDEN
-    told = where if found.kind is Kind.VALUE else ""
-    return replace(found, kind=Kind.GRADIENT, message=f"{found.message}{told}")
+    explanation = where if found.kind is Kind.VALUE else ""
+    return replace(found, kind=Kind.GRADIENT, message=f"{found.message}{explanation}")
 
 
 _HIDDEN = (

@@ -85,8 +85,8 @@ def diagnose(
             return Diagnosis(_seen(found[0], alone, shown, core_only)) if len(found) == 1 else UNKNOWN
     if one_mistake:
         return UNKNOWN
-    told = changes(shown.results) or _likeness(key, shown, core_only, confirmed) or reason(key.exercise, shown.results)
-    return Diagnosis(note=told)
+    note = changes(shown.results) or _likeness(key, shown, core_only, confirmed) or reason(key.exercise, shown.results)
+    return Diagnosis(note=note)
 
 
 def _seen(found: Misconception, alone: Sequence[Misconception], shown: _Tried, core_only: bool) -> Misconception:

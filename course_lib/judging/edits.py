@@ -55,7 +55,7 @@ class Edited:
 
     @cached_property
     def answer(self) -> Callable[..., Any]:
-        """Return the function or class that the changed source defines."""
+        """The function or class that the changed source defines."""
         names = dict(vars(sys.modules[self.right.__module__]))
         exec(compile(self.source, f"<{self.right.__name__}, edited>", "exec"), names)  # annotations stay text, as here
         made: Callable[..., Any] = names[self.right.__name__]

@@ -345,8 +345,8 @@ class Exercise:
     @property
     def rating(self) -> str:
         """The difficulty and importance in words; empty if not rated."""
-        said = {"difficulty": self.difficulty, "importance": self.importance}
-        return " · ".join(f"{name} {rating}/{HIGHEST}" for name, rating in said.items() if rating)
+        ratings = {"difficulty": self.difficulty, "importance": self.importance}
+        return " · ".join(f"{name} {rating}/{HIGHEST}" for name, rating in ratings.items() if rating)
 
     @property
     def is_class(self) -> bool:
@@ -410,9 +410,9 @@ class Exercise:
 
     def _made(self, seed: int, hidden: bool) -> list[Case]:
         cases = self.cases(generator_of(seed), hidden)
-        own: dict[str, Any] = {"entrywise": True} if self.entrywise else {}
-        own |= {"formerly": self.formerly} if self.formerly else {}
-        return [replace(case, **own) for case in cases]
+        settings: dict[str, Any] = {"entrywise": True} if self.entrywise else {}
+        settings |= {"formerly": self.formerly} if self.formerly else {}
+        return [replace(case, **settings) for case in cases]
 
 
 def _both(first: Misconception, second: Misconception, answer: Callable[..., Value]) -> Misconception:

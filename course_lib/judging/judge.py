@@ -61,8 +61,8 @@ def decide(key: AnswerKey, observations: Sequence[Observation], diagnosis: Diagn
 
 
 def _steps(key: AnswerKey, results: Sequence[CaseResult], shown: CaseResult) -> Mapping[str, Value]:
-    told = not shown.hidden and shown.outcome in (Outcome.WRONG, Outcome.RAISED)
-    return key.shown.steps(results.index(shown)) if told else {}
+    helps = not shown.hidden and shown.outcome in (Outcome.WRONG, Outcome.RAISED)
+    return key.shown.steps(results.index(shown)) if helps else {}
 
 
 def _outcome(results: Sequence[CaseResult]) -> Outcome:
@@ -104,5 +104,5 @@ def rule_broken(exercise: Exercise, name: str, place: str = "") -> Verdict:
 
 def _forbidden_name(exercise: Exercise, actual: Observation) -> str:
     """Return the forbidden name that a trap reports; repeat what a sandbox says only if it is a known name."""
-    said = actual.raised.message.partition(" ")[0] if actual.raised is not None else ""
-    return said if said in exercise.forbidden_names else "a forbidden function"
+    name = actual.raised.message.partition(" ")[0] if actual.raised is not None else ""
+    return name if name in exercise.forbidden_names else "a forbidden function"

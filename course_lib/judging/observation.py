@@ -356,17 +356,17 @@ def _as_it_was_asked_for(answer: Callable[..., Value], case: Case) -> Case:
     return replace(case, kwargs=known, elsewhere=False)
 
 
-def _other_weights(wanted: Mapping[str, Tensor], own: Mapping[str, Tensor]) -> str:
+def _other_weights(wanted: Mapping[str, Tensor], actual: Mapping[str, Tensor]) -> str:
     """Describe parameters of a module with wrong names or shapes; empty if there are none."""
-    expected, found = ({name: list(tensor.shape) for name, tensor in state.items()} for state in (wanted, own))
+    expected, found = ({name: list(tensor.shape) for name, tensor in state.items()} for state in (wanted, actual))
     missing = _names([f"{name} {shape}" for name, shape in expected.items() if found.get(name) != shape])
     extra = _names([f"{name} {shape}" for name, shape in found.items() if expected.get(name) != shape])
     if not missing and not extra:
         return ""
-    told = f"yours also has {extra}"
+    problem = f"yours also has {extra}"
     if missing:
-        told = f"expected {missing}; yours has {extra}" if extra else f"expected {missing}, which yours lacks"
-    return f"Keep the names and shapes of the parameters as the task gives them: {told}."
+        problem = f"expected {missing}; yours has {extra}" if extra else f"expected {missing}, which yours lacks"
+    return f"Keep the names and shapes of the parameters as the task gives them: {problem}."
 
 
 def _names(names: Sequence[str]) -> str:

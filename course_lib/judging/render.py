@@ -71,9 +71,9 @@ def drawn(draw: Callable[[Verdict], str], verdict: Verdict) -> tuple[str, str]:
     try:
         return draw(verdict), ""
     except Exception as error:
-        told = f"the verdict on {verdict.exercise.id} is shown plain: {type(error).__name__}: {error}"
+        problem = f"the verdict on {verdict.exercise.id} is shown plain: {type(error).__name__}: {error}"
         plain = "\n".join(_plain_lines(verdict))
-        return f"<pre>{escape(plain)}</pre>" if draw is verdict_html else plain, told
+        return f"<pre>{escape(plain)}</pre>" if draw is verdict_html else plain, problem
 
 
 def _plain_lines(verdict: Verdict) -> Iterator[str]:
@@ -344,9 +344,9 @@ def _beside(label: str, text: str) -> str:
 
 def _remark(verdict: Verdict, result: CaseResult) -> str:
     """Return a sentence if an answer raises on all cases with leading dimensions, and is right on all without."""
-    told = [r for r in verdict.cases if not r.hidden and r.case.part == CORE and _dimensions(r.case)]
-    flat = [r for r in told if max(_dimensions(r.case).values()) <= _FLAT]
-    deep = [r for r in told if max(_dimensions(r.case).values()) > _FLAT]
+    core = [r for r in verdict.cases if not r.hidden and r.case.part == CORE and _dimensions(r.case)]
+    flat = [r for r in core if max(_dimensions(r.case).values()) <= _FLAT]
+    deep = [r for r in core if max(_dimensions(r.case).values()) > _FLAT]
     if result not in deep or not all(r.passed for r in flat):
         return ""
     if not all(r.outcome is Outcome.RAISED for r in deep) or not any(_is_contiguous(r.case) for r in deep):
@@ -400,13 +400,15 @@ def _rows_text(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
 
 def _details_html(verdict: Verdict, result: CaseResult) -> str:
     table = _rows_html(_rows(verdict, result))
-    said = "".join(
-        f"<p>{with_code(told)}</p>" for told in (case_message(verdict, result), _remark(verdict, result)) if told
+    sentences = "".join(
+        f"<p>{with_code(sentence)}</p>"
+        for sentence in (case_message(verdict, result), _remark(verdict, result))
+        if sentence
     )
     if verdict.steps:
         steps = _rows_html((name, value_text(value)) for name, value in verdict.steps.items())
         table += _folded(_STEPS, f"<p>{_PRINT_YOURS}</p>{steps}")
-    return said + table
+    return sentences + table
 
 
 def _rows_html(rows: Iterable[tuple[str, str]]) -> str:

@@ -85,11 +85,11 @@ class Code:
         if not wanted:
             return None
         statements = [statement for cell in self._cells[:cells] for statement in cell]
-        own = {function for statement in statements for function in statement.functions}
+        defined = {function for statement in statements for function in statement.functions}
         modules = {bound: path for statement in statements for bound, path in statement.imports.items()}
         for statement, use in self._uses(name, statements):
             last, root = use.path.rpartition(".")[2], use.path.partition(".")[0]
-            broken = last if last in wanted and (last not in own or root in modules) else ""
+            broken = last if last in wanted and (last not in defined or root in modules) else ""
             if not broken and (use.is_import or root in modules):
                 path = use.path if use.is_import else modules[root] + use.path.removeprefix(root)
                 broken = next((one for one in sorted(wanted) if f"{path}.".startswith(f"{one}.")), "")

@@ -58,10 +58,10 @@ class CaseResult:
     @property
     def message(self) -> str:
         """One or two sentences for the student; empty if the case passed."""
-        told = self._message()
-        if told and self.case.again and not self.hidden:
-            return f"{USED_BEFORE if self.case.construct else AGAIN}{told}"
-        return told
+        message = self._message()
+        if message and self.case.again and not self.hidden:
+            return f"{USED_BEFORE if self.case.construct else AGAIN}{message}"
+        return message
 
     def _message(self) -> str:
         if self.passed:
@@ -81,10 +81,10 @@ class CaseResult:
             return raised.message
         place = f" (line {raised.line}: {raised.code})" if raised.code else ""
         asked = f"This call should raise a plain {self.case.refused}. " if self.case.refused else ""
-        said = f": {raised.message}" if raised.message else ""
+        details = f": {raised.message}" if raised.message else ""
         missing = self.outcome is Outcome.NOT_ATTEMPTED
         why = ": this part of it, or a function that it calls, is not written yet" if missing else ""
-        sentence = f"{asked}Your answer raised {raised.type_name}{said}{place}{why}"
+        sentence = f"{asked}Your answer raised {raised.type_name}{details}{place}{why}"
         meant = explained(raised.message, raised.code)
         return f"{sentence}. {meant}{self._shapes()}" if meant else sentence
 
@@ -114,8 +114,8 @@ class CaseResult:
             return f"{self._public_name()}: it is not built as the task says. The inputs are not shown."
         if self.actual.raised is not None:
             name = self.actual.raised.type_name
-            told = name if isinstance(getattr(builtins, name, None), type) else "an exception"
-            return f"{self._public_name()}: your answer raised {told}. The inputs are not shown."
+            kind = name if isinstance(getattr(builtins, name, None), type) else "an exception"
+            return f"{self._public_name()}: your answer raised {kind}. The inputs are not shown."
         return FAILURE_SENTENCES[self.outcome]
 
     def _public_name(self) -> str:

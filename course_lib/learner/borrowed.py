@@ -73,7 +73,7 @@ def _references(missing: list[str], names: Names) -> Names:
     asked = [lesson for lesson in lessons if {exercise.name for exercise in lesson} & set(missing)]
     here = max(asked, key=lambda lesson: sum(exercise.name in names for exercise in lesson), default=[])
     found = {exercise.name: _own(exercise) for exercise in here if exercise.name in missing}
-    return {name: own for name, own in found.items() if own is not None}
+    return {name: answer for name, answer in found.items() if answer is not None}
 
 
 def _own(exercise: Exercise) -> Callable[..., Any] | None:
@@ -112,9 +112,9 @@ def _globals_of(code: CodeType) -> Iterator[str]:
 def _codes(value: object, names: Names) -> list[CodeType]:
     """Return the code of a function from the notebook, or of the methods of a class from it, or of its instance."""
     if isinstance(value, FunctionType):
-        return [own.__code__ for own in _functions(value) if own.__globals__ is names]
+        return [function.__code__ for function in _functions(value) if function.__globals__ is names]
     kind = value if isinstance(value, type) else type(value)
-    return [own.__code__ for own in _functions(kind) if own.__globals__ is names]
+    return [function.__code__ for function in _functions(kind) if function.__globals__ is names]
 
 
 def _functions(value: object) -> list[FunctionType]:

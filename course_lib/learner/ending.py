@@ -43,17 +43,17 @@ class Ending:
         exercises = [lesson.of(one) for lesson in self.lessons for one in lesson.exercises]
         points = sum(lesson.points for lesson in self.lessons), sum(lesson.max_points for lesson in self.lessons)
         passed = sum(one.passed for one in exercises)
-        told = f"{passed} of {len(exercises)} exercises passed, {points[0]:g} of {points[1]} points"
+        line = f"{passed} of {len(exercises)} exercises passed, {points[0]:g} of {points[1]} points"
         asked = sum(lesson.recall.questions for lesson in self.lessons)
         if asked:
             recalled = sum(lesson.recall.recalled for lesson in self.lessons)
-            told += f", {recalled} of {asked} questions that look back right at first"
+            line += f", {recalled} of {asked} questions that look back right at first"
         done = [history for history in self.lessons[0].histories.values() if history.last]  # includes all lessons
         if done:
             moments = min(history.first for history in done), max(history.last for history in done)
             first, last = (f"{day.day} {day:%B %Y}" for day in map(date.fromtimestamp, moments))
-            told += f", on {first}" if first == last else f", from {first} to {last}"
-        return f"{told}."
+            line += f", on {first}" if first == last else f", from {first} to {last}"
+        return f"{line}."
 
     def _rows(self) -> Iterator[str]:
         for lesson in self.lessons:

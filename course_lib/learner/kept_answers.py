@@ -76,19 +76,19 @@ def load_answer(exercise_id: str, name: str, like: Callable[..., Any] | None = N
     return found
 
 
-def _called_alike(own: Any, like: Callable[..., Any]) -> bool:
+def _called_alike(answer: Any, like: Callable[..., Any]) -> bool:
     """Return whether both are classes or both functions, and an answer takes the arguments that `like` needs.
 
     A class is constructed with named arguments, a function is called with positional ones.
     """
-    if isinstance(own, type) != isinstance(like, type):
+    if isinstance(answer, type) != isinstance(like, type):
         return False
     taken = [one for one in signature(like).parameters.values() if one.kind is one.POSITIONAL_OR_KEYWORD]
     try:
         if isinstance(like, type):
-            signature(own).bind(**{one.name: None for one in taken})
+            signature(answer).bind(**{one.name: None for one in taken})
         else:
-            signature(own).bind(*[None for one in taken if one.default is one.empty])
+            signature(answer).bind(*[None for one in taken if one.default is one.empty])
     except (TypeError, ValueError):
         return False
     return True

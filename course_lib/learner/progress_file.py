@@ -99,7 +99,7 @@ class ProgressFile:
     def news(self) -> list[str]:
         """Return what is wrong with the file; each sentence only once."""
         self.read()
-        fresh = [told for told in (self.problem, self.damage) if told and told not in self._told]
+        fresh = [sentence for sentence in (self.problem, self.damage) if sentence and sentence not in self._told]
         self._told.update(fresh)
         return fresh
 

@@ -116,7 +116,7 @@ class ProgressMap:
         """Return the map for a terminal."""
         width = max(len(lesson.title) for lesson in self.lessons)
         lines = [f"  {lesson.title:{width}}  {_bar(lesson)}  {_counts(lesson)}" for lesson in self.lessons]
-        lines += [*(f"\n  {told}" for told in self._transformer()), "", f"  {self.detailed.title}"]
+        lines += [*(f"\n  {sentence}" for sentence in self._transformer()), "", f"  {self.detailed.title}"]
         for exercise in self.detailed.exercises:
             mark, state = _state(self.detailed.of(exercise))
             lines.append(f"    {mark} {exercise.id}: {exercise.title}{f' ({state})' if state else ''}")
@@ -136,24 +136,24 @@ class ProgressMap:
         )
         items = "".join(self._item(exercise) for exercise in self.detailed.exercises)
         items += "".join(_written_item(task, compared) for task, compared in self.detailed.written.items())
-        said = "".join(
-            f'<p class="katze-closing">{escape(told)}</p>'
-            for told in (*self._transformer(), self._advice(), self.problem)
-            if told
+        sentences = "".join(
+            f'<p class="katze-closing">{escape(sentence)}</p>'
+            for sentence in (*self._transformer(), self._advice(), self.problem)
+            if sentence
         )
         return (
             f'<div class="katze-verdict katze-open">{style_sheet("verdict")}'
             f'<p class="katze-head"><strong>Your progress</strong></p>'
             f'<table>{rows}</table><p class="katze-closing">{escape(self.detailed.title)}</p>'
-            f"<ul>{items}</ul>{said}</div>"
+            f"<ul>{items}</ul>{sentences}</div>"
         )
 
     def _item(self, exercise: Exercise) -> str:
         history = self.detailed.of(exercise)
         mark, state = _state(history)
-        told = f" ({state})" if state else ""
+        suffix = f" ({state})" if state else ""
         named = f"{escape(exercise.title)} <code>{escape(exercise.id)}</code>"
-        return f"<li>{mark_html(mark, _MARKS[mark])} {named}{told}</li>"
+        return f"<li>{mark_html(mark, _MARKS[mark])} {named}{suffix}</li>"
 
     def _transformer(self) -> list[str]:
         """Say how far the learner's transformer has grown; nothing if the course has none."""

@@ -179,7 +179,7 @@ def _read(where: str, written: str) -> Question:
         f"{rights} of its choices are right; mark one of them with `- [x]`": rights != 1,
         f"the choice “{unreasoned}” has no reason below it": bool(unreasoned),
     }
-    problem = next((said for said, holds in problems.items() if holds), "")
+    problem = next((sentence for sentence, holds in problems.items() if holds), "")
     if problem:
         raise UnusableExercises(f"{where} (“{title.strip()}”): {problem}")
     return Question(title.strip(), text.strip(), choices)

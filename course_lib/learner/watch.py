@@ -61,12 +61,12 @@ class Watch:
             if self._over.wait(_LOOK):
                 return
         self.fired = True
-        said, since = False, time.monotonic()
+        announced, since = False, time.monotonic()
         while not self._over.is_set():
             _thread.interrupt_main()
             self._over.wait(_AGAIN)
-            if not said and time.monotonic() - since > STUCK_AFTER:
-                said = True
+            if not announced and time.monotonic() - since > STUCK_AFTER:
+                announced = True
                 print(
                     "The answer cannot be stopped from here: it is inside a single call, or it catches every "
                     "exception. Restart the kernel (Kernel > Restart), fix the answer, and run its cell again."

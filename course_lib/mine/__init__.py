@@ -55,9 +55,9 @@ def _whose(exercise_id: str) -> tuple[Callable[..., Any], str]:
         courses_own = None
     why = "until yours has passed its check"
     try:
-        own = load_answer(exercise_id, exercise.name, courses_own)
-        if own is not None:
-            return own, "your own"
+        kept = load_answer(exercise_id, exercise.name, courses_own)
+        if kept is not None:
+            return kept, "your own"
     except NotAtHand as problem:
         why = f"because yours was not found: {problem}"
     if courses_own is None:

@@ -107,15 +107,15 @@ def _joined(file: _File, answers: Mapping[str, str], course: Mapping[str, str]) 
                 text = file.add(name, answers[exercise_id], like)
             except (CannotJoin, CannotRename) as why:
                 problem = str(why)
-        own = bool(text)
-        pieces.append(Piece(exercise_id, name, text or like, own, problem))
+        is_own = bool(text)
+        pieces.append(Piece(exercise_id, name, text or like, is_own, problem))
     if not all(piece.text for piece in pieces):
         return Joined(pieces, "")
     body = _body(file, pieces)
     called = _called(body, _MAIN[file.name])
     idle = [piece.name for piece in pieces if piece.name not in called]
-    told = _told(file.name, pieces, idle)
-    return Joined(pieces, f'"""{told}\n"""\n\n{_sorted(file.imports, body)}\n\n{body}\n', idle)
+    introduction = _told(file.name, pieces, idle)
+    return Joined(pieces, f'"""{introduction}\n"""\n\n{_sorted(file.imports, body)}\n\n{body}\n', idle)
 
 
 @dataclass(frozen=True)
@@ -353,17 +353,17 @@ def _parameters(name: str, source: str) -> Sequence[Parameter] | None:
     return found[1:] if isinstance(defined[-1], ast.ClassDef) else found
 
 
-def _check_called_alike(name: str, own: Sequence[Parameter] | None, like: Sequence[Parameter] | None) -> None:
+def _check_called_alike(name: str, parameters: Sequence[Parameter] | None, like: Sequence[Parameter] | None) -> None:
     """Refuse an answer not called like `like`: a class with named arguments, a function with positional ones."""
-    if own is None or like is None:
+    if parameters is None or like is None:
         return
-    needed, wanted = ([one.name for one in side if one.needed] for side in (own, like))
+    needed, wanted = ([one.name for one in side if one.needed] for side in (parameters, like))
     if name[0].isupper():
-        fits = {*wanted} <= {one.name for one in own} and {*needed} <= {one.name for one in like}
+        fits = {*wanted} <= {one.name for one in parameters} and {*needed} <= {one.name for one in like}
     else:
-        fits = len(needed) <= len(wanted) and len(like) <= len(own)
+        fits = len(needed) <= len(wanted) and len(like) <= len(parameters)
     if not fits:
-        ways = [f"{name}({', '.join(one.name for one in side)})" for side in (own, like)]
+        ways = [f"{name}({', '.join(one.name for one in side)})" for side in (parameters, like)]
         raise CannotJoin(f"it is called as {ways[0]}, and its exercise asks for {ways[1]}")
 
 
@@ -387,21 +387,21 @@ def _shown(piece: Piece) -> str:
 
 
 def _told(name: str, pieces: Sequence[Piece], idle: Sequence[str]) -> str:
-    own, count = sum(piece.own for piece in pieces), len(pieces)
-    if own == count:
-        whose = f"All {own} pieces are mine. What joins them is from the course Katze"
+    mine, count = sum(piece.own for piece in pieces), len(pieces)
+    if mine == count:
+        whose = f"All {mine} pieces are mine. What joins them is from the course Katze"
     else:
         whose = (
-            f"{own} of its {count} pieces {are(own)} mine. The others, and what joins them, are from the course Katze"
+            f"{mine} of its {count} pieces {are(mine)} mine. The others, and what joins them, are from the course Katze"
         )
     if name == GPT_NAME:
         first = f"GPT-2, built from the blocks of my transformer ({NAME}.py beside this file)."
-        told = f"{whose}. {NAME}.py --gpt2 FOLDER runs it, with the weights and tokens of a published GPT-2 in FOLDER."
+        note = f"{whose}. {NAME}.py --gpt2 FOLDER runs it, with the weights and tokens of a published GPT-2 in FOLDER."
     else:
         first = 'The transformer of "Attention Is All You Need", from the dot product of two vectors to a translation.'
-        told = f"{whose}, and so are the weights beside this file. It compares itself with torch's own, and translates."
+        note = f"{whose}, and so are the weights beside this file. It compares itself with torch's own, and translates."
     unused = [f"Never called, because other pieces do the same in another way: {', '.join(idle)}."] if idle else []
-    return "\n\n".join([first, *(fill(paragraph, 110) for paragraph in [told, *unused])])
+    return "\n\n".join([first, *(fill(paragraph, 110) for paragraph in [note, *unused])])
 
 
 def are(count: int) -> str:

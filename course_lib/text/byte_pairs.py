@@ -303,7 +303,7 @@ class ByteLevelVocabulary:
 
     @cached_property
     def ranks(self) -> dict[Pair, int]:
-        """When each pair of ids was learned: a smaller rank is earlier."""
+        """The rank of each pair of ids: a pair learned earlier has a smaller rank."""
         return {(self.ids[left], self.ids[right]): rank for rank, (left, right) in enumerate(self.merges)}
 
     def cut(self, word: str) -> list[int]:

@@ -16,12 +16,12 @@ def explained(message: str, code: str = "") -> str:
         code: the line that raised it. Torch gives the same message for a product of batches and for a sum; only the
             line tells which it was.
     """
-    for pattern, told in (*_OF_SHAPES, *_OF_OTHERS):
+    for pattern, explanation in (*_OF_SHAPES, *_OF_OTHERS):
         found = pattern.search(message)
-        if found and told is _entry_by_entry:
-            told = _step_of(code)
+        if found and explanation is _entry_by_entry:
+            explanation = _step_of(code)
         if found:
-            return told if isinstance(told, str) else told(found)
+            return explanation if isinstance(explanation, str) else explanation(found)
     return ""
 
 
