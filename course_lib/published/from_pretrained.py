@@ -1,4 +1,4 @@
-"""Adds loading by name, and saving, to models.
+"""Adds loading by name, and saving, to models and heads.
 
     GPT.from_pretrained("gpt2")
     GPT.from_pretrained("Qwen/Qwen3-0.6B")

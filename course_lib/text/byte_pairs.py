@@ -55,7 +55,7 @@ capitals, too, puts any single character before letters into their word, allows 
 a word at the end of a line.
 """
 
-# Python's own `re` knows no \p{L}.
+# Python's own `re` does not know \p{L}.
 _WORDS = {name: pre_tokenizers.Split(Regex(pattern), "isolated") for name, pattern in PATTERNS.items()}
 
 _BEGUN_ENDINGS = {ending[:2] for ending in ENDINGS if len(ending) > 2}

@@ -18,7 +18,7 @@ from course_lib.ground.modules import blocks_of
 
 @contextmanager
 def recomputing(model: nn.Module) -> Iterator[None]:
-    """Make the model's blocks keep nothing for their gradients within this block; dropout repeats its choices.
+    """Make a model's blocks keep nothing for their gradients meanwhile; dropout repeats its choices.
 
     Raises:
         ValueError: the model has no blocks.

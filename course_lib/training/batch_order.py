@@ -36,7 +36,7 @@ class BatchOrder:
         self._begin_a_pass()
 
     def next(self) -> list[int]:
-        """Return the examples of the next batch."""
+        """Return the numbers of the next batch's examples."""
         if self.used == len(self.plan):
             self._begin_a_pass()
             self.used = 0

@@ -79,7 +79,7 @@ class BackgroundSaves:
     """Writes checkpoints one after another while training continues."""
 
     def __init__(self, checkpoints: Checkpoints) -> None:
-        """Begin to write nothing yet; `save` does."""
+        """Write nothing yet; `save` does."""
         self._checkpoints = checkpoints
         self._writer = ThreadPoolExecutor(1, "checkpoints")
         self._last: Future[Path] | None = None

@@ -1,4 +1,4 @@
-"""Families of tasks: inputs and outputs, drawn as boxes along a time line."""
+"""Families of tasks: inputs and outputs, drawn as boxes along a timeline."""
 
 from __future__ import annotations
 
