@@ -120,7 +120,7 @@ def from_gpt2(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def loss_without_mask(honest: Float[Tensor, "... tokens"]) -> Float[Tensor, "... tokens"]:
-    """Return the loss at each position after a long training without a mask, given that of an honest model.
+    """Return the loss at each position after long training without a mask, given that of an honest model.
 
     Every target but the last can be copied from the input (S0: "a small problem").
     """

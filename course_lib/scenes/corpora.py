@@ -54,7 +54,7 @@ def choose_corpus(device: torch.device | str) -> ParallelCorpus:
     folder that `KATZE_DATA` names, or in `katze` on a mounted Drive.
 
     Args:
-        device: where the training will compute.
+        device: where training will compute.
     """
     if torch.device(device).type == "cpu":
         print(f"There is no GPU: the short form, {SHORT_SCENES.steps} steps on captions that come with the course.")

@@ -1,7 +1,7 @@
 """Batches to learn from: examples as padded tensors of ids, with similar lengths together.
 
 Training data (`TrainingData`) does two things: it cuts a pass into batches, as lists of numbers, and makes a batch from
-such a list. So the order of a training can be saved, resumed and split among processes.
+such a list. So the order of a training run can be saved, resumed and split among processes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A real text that is on every machine, and a training so short that each change to a model can be measured alone.
+"""A real text that is on every machine, and training runs so short that each change to a model can be measured alone.
 
 The text is Python's own documentation of its language, which `help()` shows.
 """

@@ -1,6 +1,6 @@
 """Activation checkpointing: a block's intermediate results are thrown away, and computed again for the gradients.
 
-Most of a training's memory goes to what lies between the layers. Keeping only the inputs of each block costs a third
+Most of the memory in training goes to what lies between the layers. Keeping only the inputs of each block costs a third
 more time. Chen et al. (2016), "Training Deep Nets with Sublinear Memory Cost", section 4.
 """
 

@@ -1,4 +1,4 @@
-"""The order of a training's batches: pass after pass, each shuffled anew. Its position can be saved."""
+"""The order of a training run's batches: pass after pass, each newly shuffled. The position in it can be saved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checkpoints: a training saved so that it can be resumed, bit for bit; and the mean of several.
+"""Checkpoints: training runs saved so that they can be resumed, bit for bit; and the mean of several.
 
 A file is written beside its place and moved there whole: stop the program, or pull the plug, and the last checkpoint is
 complete. Reading a file runs nothing in it (`course_lib.ground.torch_files`).
@@ -30,7 +30,7 @@ class CheckpointError(ValueError):
 
 @dataclass(frozen=True)
 class Checkpoints:
-    """Where to save a training, and how often.
+    """Where to save a training run, and how often.
 
     Attributes:
         folder: holds the files, named after their steps; it is created if it is missing.
@@ -53,7 +53,7 @@ class Checkpoints:
 
         Args:
             step: the step that was just taken.
-            last: the training's last step, which is always saved.
+            last: the run's last step, which is always saved.
             seconds: the time since the checkpoint before.
         """
         if step == last:
@@ -98,7 +98,7 @@ class BackgroundSaves:
         """Wait until the last checkpoint is written.
 
         Raises:
-            OSError: it could not be written.
+            OSError: the checkpoint could not be written.
         """
         if self._last is not None:
             self._last.result()
@@ -131,8 +131,8 @@ def read_checkpoint(path: Path | str) -> dict[str, Any]:
     """Read a checkpoint, on the CPU.
 
     Raises:
-        CheckpointError: the file is cut off or damaged, or is not a checkpoint of a training.
-        OSError: it cannot be read.
+        CheckpointError: the file is cut off or damaged, or is not a checkpoint of a training run.
+        OSError: the file cannot be read.
     """
     try:
         content = read_torch_file(path)

@@ -41,7 +41,7 @@ class _Recording:
 class RecordedGradients:
     """Computes a batch's loss, and adds the gradients to the weights' own, by replaying a graph.
 
-    Random generators advance as they would without graphs, so a training may be resumed with or without them.
+    Random generators advance as they would without graphs, so a run may be resumed with or without them.
     """
 
     def __init__(self, model: nn.Module, gradients: Callable[[Any, Tensor], Tensor], device: torch.device) -> None:

@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class World:
-    """The processes of a training, seen from one of them.
+    """The processes of a training run, seen from one of them.
 
     Attributes:
         rank: the number of this process.
@@ -77,7 +77,7 @@ def join_processes(device: torch.device | str) -> World:
     """Join the processes that `torchrun` has started; without `torchrun`, this is the only one.
 
     Under `torchrun`, "cuda" means this process's own GPU. A process joins once, and leaves when it exits: all its
-    trainings share one group, since what `DistributedDataParallel` registers with a group outlives a training.
+    training runs share one group, since what `DistributedDataParallel` registers with a group outlives a run.
 
     Raises:
         ValueError: there is no such device, or fewer GPUs than processes on this machine.

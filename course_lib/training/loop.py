@@ -3,9 +3,8 @@
     for each step: draw batches -> loss -> gradients -> clip them -> update weights -> now and then validate and save
 
 The loss is passed in (`course_lib.objectives.losses` has the common ones); `course_lib.text.batches` cuts the data into
-batches, in the order of `batch_order`; the learning rate follows one of `schedules`; `loss_log` keeps the losses. A
-training can be saved and resumed bit for bit (`checkpoints`), and can run in several processes under `torchrun`
-(`distributed`).
+batches, in the order of `batch_order`; the learning rate follows one of `schedules`; `loss_log` keeps the losses. A run
+can be saved and resumed bit for bit (`checkpoints`), and can run in several processes under `torchrun` (`distributed`).
 
 Vaswani et al. (2017), section 5; slides S2 ("masked training") and S4.
 """
@@ -55,7 +54,7 @@ Loss = Callable[[M, B], Tensor]
 
 @dataclass(frozen=True)
 class TrainingConfig:
-    """The settings of a training.
+    """The settings of a training run.
 
     Attributes:
         steps: the number of weight updates.
@@ -124,8 +123,8 @@ class Validation(Generic[B]):
     Attributes:
         data: the data to measure on.
         every: the number of steps from one measurement to the next.
-        patience: end the training after this many measurements without a new best one, and restore the best weights;
-            None to train to the end and keep the last weights.
+        patience: end training after this many measurements without a new best one, and restore the best weights; None
+            to train to the end and keep the last weights.
     """
 
     data: TrainingData[B]
@@ -139,12 +138,12 @@ class Validation(Generic[B]):
 
 @dataclass(frozen=True)
 class TrainingResult:
-    """The result of a training, including the part before it was resumed.
+    """The result of a training run, including the part before it was resumed.
 
     Attributes:
         losses: the loss of each step, in nats per target.
         validations: the loss on the validation data, by step.
-        tokens: the number of tokens learned from since the training began or was resumed, without padding.
+        tokens: the number of tokens learned from since training began or was resumed, without padding.
         seconds: wall-clock time since then, validation and saving included.
     """
 
@@ -189,7 +188,7 @@ def train(
     Raises:
         TypeError: `data` cannot be cut into batches again, as a `DataLoader` cannot.
         ValueError: the folder holds checkpoints already and `resume` is False, or the data gives no batches.
-        CheckpointError: the checkpoint is damaged, or from another model or training.
+        CheckpointError: the checkpoint is damaged, or from another model or run.
         DivergedError: a loss (of training or validation) or the gradients are not finite; the message names the step.
     """
     for given in (data, *([validation.data] if validation else ())):
@@ -268,7 +267,7 @@ BEFORE = {"optimizer": "adamw"}
 
 
 class _Run(Generic[M, B]):
-    """A training under way."""
+    """A training run in progress."""
 
     def __init__(
         self,
@@ -405,7 +404,7 @@ class _Run(Generic[M, B]):
     # --- Saving and resuming ---
 
     def close(self) -> None:
-        """End the training's background work, after finishing the current checkpoint."""
+        """End the run's background work, after finishing the current checkpoint."""
         if self.saves:
             self.saves.close()
         self.batches.close()
@@ -432,7 +431,7 @@ class _Run(Generic[M, B]):
             self.saves.save(self.step, content)
 
     def _settings(self) -> dict[str, Any]:
-        """Return the settings that must not change for a training to resume exactly."""
+        """Return the settings that must not change for a run to resume exactly."""
         return {
             "seed": self.config.seed,
             "accumulate": self.config.accumulate,
@@ -445,7 +444,7 @@ class _Run(Generic[M, B]):
         """Restore what was saved, once all of it is known to fit.
 
         Raises:
-            CheckpointError: it is from another model or training.
+            CheckpointError: it is from another model or run.
         """
         weights = uncompiled(saved["model"])
         check_weights(weights, weights_of(self.model), path)

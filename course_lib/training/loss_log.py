@@ -1,4 +1,4 @@
-"""The losses of a training, step by step: stored, reported, and checked to be finite."""
+"""The losses of a training run, step by step: stored, reported, and checked to be finite."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Batches made ahead of time, so that the device does not wait for them.
 
 The worker processes of torch's `DataLoader` make the next batches. Their order is the same as without workers, and a
-training's saved position counts the batches that it was given, not those that wait: what is saved, resumed and learned
-is the same, bit for bit.
+run's saved position counts the batches that it was given, not those that wait: what is saved, resumed and learned is
+the same, bit for bit.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A training's progress, reported step by step, and a bar that shows it."""
+"""The progress of training, reported step by step, and a bar that shows it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class TrainingStep:
         number: counted from 1.
         loss: the loss of its batch, before the weights change, in nats per target.
         rate: the learning rate.
-        tokens: the number of tokens learned from since the training began or was resumed, without padding.
+        tokens: the number of tokens learned from since training began or was resumed, without padding.
         seconds: the time since then.
     """
 
@@ -33,7 +33,7 @@ class TrainingStep:
 
     @property
     def tokens_per_second(self) -> float:
-        """The speed since the training began or was resumed."""
+        """The speed since training began or was resumed."""
         return self.tokens / self.seconds if self.seconds else 0.0
 
 
@@ -49,7 +49,7 @@ def progress_bar(steps: int, title: str = "training", console: Console | None = 
     """Show a bar with the loss, the speed and the time left; show nothing outside a terminal or notebook.
 
     Args:
-        steps: the number of steps of the whole training.
+        steps: the number of steps of the whole run.
         title: shown before the bar.
         console: where to draw.
     """

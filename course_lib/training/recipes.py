@@ -1,4 +1,4 @@
-"""Recipes for real data: sizes and rates that others have found to work, and a training that follows them.
+"""Recipes for real data: sizes and rates that others have found to work, and training runs that follow them.
 
 `python -m benchmarks.gpu` runs them from the command line. Each takes minutes on a GPU, hours on a processor; `steps`
 makes them as short as you like.
@@ -159,7 +159,7 @@ class Translated:
 
     Attributes:
         translator: the translator with the mean of the last checkpoints' weights, in evaluation mode.
-        result: the result of the training.
+        result: the result of training.
     """
 
     translator: Translator
@@ -187,7 +187,7 @@ def learn_to_translate(
     Args:
         recipe: the settings.
         training: pairs to learn from.
-        validation: pairs to measure the loss on, ten times during the training.
+        validation: pairs to measure the loss on, ten times during training.
         folder: where to save the checkpoints and the vocabulary.
         device: where to compute.
         seed: the seed of weights, order and dropout.
@@ -197,7 +197,7 @@ def learn_to_translate(
 
     Raises:
         ValueError: there are no pairs, or one is longer than a batch.
-        CheckpointError: the folder holds checkpoints of another training.
+        CheckpointError: the folder holds checkpoints of another run.
     """
     folder.mkdir(parents=True, exist_ok=True)
     texts = [text for pair in training for text in (pair.source, pair.target)]
@@ -290,7 +290,7 @@ class TrainedWriter:
     Attributes:
         model: the model with the weights of the smallest validation loss, in evaluation mode.
         characters: the characters that it knows.
-        result: the result of the training.
+        result: the result of training.
     """
 
     model: GPT
@@ -319,7 +319,7 @@ def learn_to_write(
 
     Raises:
         ValueError: the text, or its end, is shorter than a window.
-        CheckpointError: the folder holds a checkpoint of another training.
+        CheckpointError: the folder holds a checkpoint of another run.
     """
     characters = CharacterVocabulary.from_text(text)
     ids = torch.tensor(characters.encode(text), dtype=torch.long)

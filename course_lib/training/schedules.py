@@ -54,8 +54,8 @@ def inverse_root_schedule(peak: float, warmup: int) -> Schedule:
 def linear_schedule(peak: float, warmup: int, steps: int) -> Schedule:
     """Return a schedule: linearly up to `peak` at step `warmup`, then linearly down to 0 after the last step.
 
-    For a training of known length: the small rates at the end are worth many steps at a larger one. After the last step
-    the rate stays 0.
+    For a run of known length: the small rates at the end are worth many steps at a larger one. After the last step the
+    rate stays 0.
 
     Raises:
         ValueError: `warmup` is below 1 or above `steps`, or `peak` negative or not finite.

@@ -1,4 +1,4 @@
-"""The loss of a training, step by step."""
+"""The loss of a training run, step by step."""
 
 from __future__ import annotations
 
