@@ -142,8 +142,8 @@ class Transformer(GenerationMixin, FromPretrained, nn.Module):
             kv_cache: holds the tokens before `target`; those of `target` are added to it.
 
         Raises:
-            TypeError, ValueError: `target` is not a batch of ids, has no tokens, or has not as many rows as the source;
-                or the cache is full or for another number of blocks.
+            TypeError, ValueError: `target` is not a batch of ids, has no tokens, or does not have as many rows as the
+                source; or the cache is full or for another number of blocks.
         """
         check_batch(target, "target")
         if target.shape[0] != encoded.states.shape[0]:

@@ -189,7 +189,7 @@ class MultiHeadAttention(nn.Module):
                 advance; None for self-attention, where it is `x`.
             mask: True where a query may attend; [queries, keys] for all, [batch, queries, keys] for all
                 heads, or [batch, heads, queries, keys]. Each dimension may also be 1.
-            is_causal: stands for a causal `mask`; only for as many queries as keys.
+            is_causal: replaces a causal `mask`; only for equal numbers of queries and keys.
             kv_cache: for self-attention, holds the tokens before `x`; those of `x` are added, and queries attend to all
                 of them.
             rotate: turns queries and keys by the positions of the tokens of `x`; None if positions were added to the

@@ -70,7 +70,7 @@ def cells_above(script: str, line: int | None = None) -> list[str]:
     Args:
         script: a Python file.
         line: count only statements that end above this line, from 1; by default all. In marimo all count, since each
-            name has one definition and cells run in an order of their own.
+            name has one definition and cells run in an order that marimo chooses.
     """
     try:
         statements = ast.parse(script).body

@@ -1,6 +1,6 @@
 """Modules that a case passes in, to try a block with parts that are not the student's.
 
-A `Given` is data, like everything in a case. The module is created where the answer runs, anew for each call, so
+A `Given` is data, like everything in a case. The module is created where the answer runs, again for each call, so
 gradients flow through it; through a `Callback`, which stays with the checker, none do.
 """
 

@@ -35,7 +35,7 @@ class Trap(TorchFunctionMode):
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
-        """Stop watching within this block, while the checker does work of its own."""
+        """Stop watching within this block, while the checker works."""
         before, self._is_paused = self._is_paused, True
         try:
             yield

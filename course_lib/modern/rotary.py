@@ -104,7 +104,7 @@ def rotate(
 ) -> Float[Tensor, "... tokens d_head"]:
     """Turn each pair of neighboring numbers by its angle, by the formula above; compute half precision in single."""
     pairs = (x.float() if x.element_size() < 4 else x).unflatten(-1, (-1, 2))
-    if torch.compiler.is_compiling():  # torch's compiler fuses all this, but knows no complex numbers
+    if torch.compiler.is_compiling():  # torch's compiler fuses all this, but does not support complex numbers
         a, b = pairs.unbind(-1)
         turned = torch.stack([a * cosine - b * sine, a * sine + b * cosine], dim=-1)
     else:  # the same as one product, many times as fast as the strided sums

@@ -207,7 +207,7 @@ def encode_pairs(
 
     Args:
         firsts: the ids of each first text.
-        seconds: the ids of each second text; None where there is none.
+        seconds: the ids of each second text; None if there is none.
         cls_id: the id of [CLS].
         sep_id: the id of [SEP].
         padding_id: the id that fills up shorter rows.

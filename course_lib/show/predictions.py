@@ -19,7 +19,7 @@ def prediction(what: str, said: float | str | bool | None, found: float | str | 
     Args:
         what: the quantity that was predicted, in a few words.
         said: the prediction; None, or an empty text, if there is none.
-        found: the result: a number, or a word or a truth value, which a prediction meets or not.
+        found: the result: a number, or a word or a truth value to predict exactly.
         unit: the unit of a number, including any space before it.
     """
     counted = isinstance(found, (int, float)) and not isinstance(found, bool)

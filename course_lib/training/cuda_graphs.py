@@ -75,7 +75,7 @@ class RecordedGradients:
             getattr(recording.batch, name).copy_(tensor, non_blocking=True)
         recording.weight.fill_(weight)
         recording.graph.replay()
-        return recording.loss.clone()  # the next graph may write over it
+        return recording.loss.clone()  # the next graph may overwrite it
 
     def _record(self, batch: Any) -> _Recording:
         held = dataclasses.replace(
