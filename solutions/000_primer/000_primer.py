@@ -403,7 +403,7 @@ check("primer.loss_gradient", hidden=True)
 # $$w \leftarrow w - \text{rate} \cdot \text{gradient}(w)$$
 #
 # That is **gradient descent**, and all training in this course is some form of it. The steps are longer where the loss
-# is steeper and when `rate`, the **learning rate**, is larger.
+# is steeper, and a larger `rate`, the **learning rate**, makes them all longer.
 #
 # ### Exercise 5 · Step by step downhill
 # `primer.walk_downhill` · 2 points · about 7 minutes
@@ -802,7 +802,7 @@ def two_hundred_evenings():
 #
 # A friend has seen the picture above. She trains five models on the 100 training evenings, for 10, 30, 60, 100 and 300
 # steps, evaluates each on the test set, and keeps the one with the lowest test loss. She reports that loss as the one
-# to expect on new evenings. "I never trained on the test set", she says. In three to six sentences: is her number too
+# to expect on new evenings. "I never trained on the test set," she says. In three to six sentences: is her number too
 # good, too bad, or right? Why, even though no training step used a test evening? What would you do with the same 200
 # evenings? And would five *hundred* models make her number better or worse?
 #

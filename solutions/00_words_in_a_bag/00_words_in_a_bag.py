@@ -90,9 +90,9 @@ torch.set_printoptions(precision=4, sci_mode=False)
 # %% [markdown]
 # ## 1. What goes in, what comes out
 #
-# What is a language model *for*? Text goes in, and something comes out. Two questions sort all such tasks. How many
-# inputs are there, and how many outputs? And if there are many outputs: does one come out as each input is read, or do
-# they all come after the last input?
+# What is a language model *for*? Text goes in, and something comes out. Two questions are enough to sort all such
+# tasks. How many inputs are there, and how many outputs? And if there are many outputs, does one come out as each input
+# is read, or do they all come after the last input?
 
 # %% tags=["demo"]
 show.families(
@@ -131,7 +131,7 @@ print(sentence, "->", ids.tolist())
 # %% [markdown]
 # But ids are names, not quantities: *cat* is 4 and *dog* is 2, but a cat is not twice a dog. So the second step is to
 # give every word its own vector, its **embedding**. Together, the embeddings form a table with one row for each word. A
-# model learns these numbers. (Here they are made up, two for each word, so that we can draw them.)
+# model learns these numbers. (Here they are made up, two for each word, so that we can plot them.)
 
 # %%
 table = torch.tensor(
@@ -203,7 +203,7 @@ def the_table_and_a_sentence():
 #
 # If the numbers are learned well, related words get similar vectors. How similar? Look at the angle between the two
 # vectors. Vectors that point the same way have a **cosine** of 1, perpendicular vectors have a cosine of 0, and
-# opposite vectors −1:
+# opposite vectors have a cosine of −1:
 #
 # $$\cos(a, b) = \frac{a \cdot b}{|a|\,|b|}, \qquad |a| = \sqrt{a \cdot a} .$$
 #
@@ -315,7 +315,7 @@ show.neighbours(
 # ### Real words
 #
 # Here is a table that was *learned*: the input embeddings of all-MiniLM-L6-v2, a small published model based on Wang et
-# al. (2020), "MiniLM". The table has 30,522 rows of 384 numbers.
+# al. (2020), "MiniLM." The table has 30,522 rows of 384 numbers.
 #
 # **Predict first.** Which five words are nearest to *station*? Write down three guesses, and say whether trains or
 # radios win. Your `cosine_similarities` does the search.
@@ -413,8 +413,8 @@ print("the same vector, whatever the table:", torch.equal(it_when_tired, it_when
 # Scale every vector to length 1. Compute $b - a + c$ from the scaled vectors. Return the `count` words whose cosine
 # with the result is largest, best first, and leave out the three given words.
 #
-# Shapes: `table` is `[vocab_size, d_model]`, `words` is the list of its `vocab_size` words, `a`, `b` and `c` are three
-# different words from it; the result is a list of `count` words. No row is all zeros, and there are always enough
+# Shapes: `table` is `[vocab_size, d_model]`, `words` is the list of its `vocab_size` words, and `a`, `b` and `c` are
+# three different words from it; the result is a list of `count` words. No row is all zeros, and there are always enough
 # words.
 
 
@@ -440,10 +440,10 @@ def analogy(table, words, a, b, c, count):
 
 
 # %% [markdown] tags=["reason"]
-# When all vectors have length 1, none outweighs the others, and the dot product with the target ranks the words exactly
-# as the cosine does, because the target's own length is the same factor for every word. The three given words have to
-# go, because the target is built from them and is nearly always closest to one of them. Setting their cosines to minus
-# infinity keeps all rows in place, so the other rows still match the list of words.
+# When all vectors have length 1, none outweighs the others. The dot product with the target then ranks the words
+# exactly as the cosine does, because the target's own length is the same factor for every word. The three given words
+# have to go, because the target is built from them and is nearly always closest to one of them. Setting their cosines
+# to minus infinity keeps all rows in place, so the other rows still match the list of words.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-analogy-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.analogy")
@@ -492,7 +492,7 @@ def analogies_in_a_published_table():
 # %% [markdown]
 # Both columns are computed correctly, but usually only the first is published. The step has the right direction but is
 # too short, so the nearest word is nearly always *c* or *b* itself. Leaving out the three words removes exactly those
-# wrong answers. Nissim et al. (2020), "Fair Is Better than Sensational: Man Is to Doctor as Woman Is to Doctor", show
+# wrong answers. Nissim et al. (2020), "Fair Is Better than Sensational: Man Is to Doctor as Woman Is to Doctor," show
 # how this rule alone can make a table look more prejudiced, or more clever, than it is. When you read a striking
 # result, ask what the evaluation left out.
 
@@ -501,7 +501,7 @@ def analogies_in_a_published_table():
 #
 # We want one vector for a whole sentence, however long. The simplest choice is the mean of its word vectors: **mean
 # pooling**. That is our bag. (Iyyer et al., 2015, "Deep Unordered Composition Rivals Syntactic Methods for Text
-# Classification", section 2.)
+# Classification," section 2.)
 #
 # $$u = \frac{1}{n} \sum_{j=1}^{n} w_j$$
 #
@@ -645,8 +645,8 @@ def same_vector(first, second):
 # %% [markdown] tags=["reason"]
 # The mean weights each word's vector by that word's share of the sentence. So two sentences have the same mean for all
 # embeddings exactly when every word has the same share in both. Order doesn't matter, and neither does length.
-# Comparing counts is nearly right, but fails for “ha” and “ha ha ha”. If you repeat each sentence once for every word
-# of the other, you can compare whole numbers and don't need rounding.
+# Comparing counts is nearly right, but fails for “ha” and “ha ha ha”. If you repeat each sentence as many times as the
+# other has words, you can compare whole numbers and don't need rounding.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-same_vector-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.same_vector")
@@ -743,7 +743,7 @@ def bags_as_rows_of_counts():
 # tested too; the losses are then in double precision as well.
 
 # %% [markdown] tags=["slides"]
-# This is S3's “simple model”. Its constructor, `EmbeddingModel(tokenizer.vocab_size, 128, 128, 2)`, takes a
+# This is S3's “simple model.” Its constructor, `EmbeddingModel(tokenizer.vocab_size, 128, 128, 2)`, takes a
 # `hidden_dim` too but never uses it: there is no hidden layer. A parameter of a *function* is not yet a parameter of
 # the *model*.
 
@@ -848,8 +848,8 @@ check("words_in_a_bag.accuracy", hidden=True)
 # without looking also reaches 90%. So always ask for the **majority baseline**: the accuracy of always giving the most
 # frequent answer.
 #
-# Be fair: take the most frequent answer in the *training* data, because you mustn't look at the test labels beforehand.
-# Measure the accuracy on the *test* set, as for any model.
+# Be fair: take the most frequent answer in the *training* data, because you aren't supposed to see the test labels
+# beforehand. Measure the accuracy on the *test* set, as for any model.
 #
 # ### Exercise 8 · The majority baseline
 # `words_in_a_bag.majority` · 2 points · about 8 minutes
@@ -1103,8 +1103,8 @@ def the_worst_mistakes():
 
 # %% [markdown]
 # Sort these mistakes: what does the bag lack in each case? Perhaps a word never occurred in training, or two words mean
-# something different when they stand together, or the **order** matters again, as in *you won't be disappointed*:
-# *won't* and *disappointed* are typical of complaints, and a bag adds up what ought to cancel.
+# something different together. Or the **order** matters again, as in *you won't be disappointed*: both *won't* and
+# *disappointed* are typical of complaints, and a bag adds up what ought to cancel.
 #
 # Everybody says that a bag fails at *not*. Compare the last two lines: on sentences with *not*, the bag is hardly worse
 # than on the others. *Not* is more frequent in complaints than in praise, so the bag counts it as a complaint and is
@@ -1154,8 +1154,8 @@ def which_way_words_pull():
 
 
 # %% [markdown]
-# The bag found these words from nothing but the labels of whole sentences. For many tasks a bag is all you need, so try
-# one before you try a transformer.
+# The bag found these words from nothing but the labels of whole sentences. For many tasks, a bag is all you need, so
+# try one before you try a transformer.
 #
 # How large is the bag? Nearly all of its parameters are in the table. The table in section 3 has 30,522 rows; with
 # embeddings of length 128 and two classes, how many parameters are *not* in the table? Guess, then count: one weight
@@ -1187,9 +1187,9 @@ show.prediction("not in the table", outside_the_table, weights + biases)
 # %% [markdown] nbgrader={"grade": true, "grade_id": "words_in_a_bag-told_apart-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # *It was not good, it was bad* and *it was not bad, it was good* contain the same words, each the same number of times.
 # A mean weights each word only by its share of the sentence, so both get the same vector. Given the same vector, every
-# later layer gives the same answer; training can't help. That does harm where the answer depends on the order: the
-# sentiment of a review, or who owes whom money. It does no harm where the words are enough, as in sorting emails by
-# topic: both sentences are about the same thing.
+# later layer returns the same answer, and no training can change that. That does harm where the answer depends on the
+# order: the sentiment of a review, or who owes whom money. It does no harm where the words are enough, as in sorting
+# emails by topic: both sentences are about the same thing.
 #
 # *(One point: a pair in which the words have the same shares but the meanings differ. One point: the mean does not
 # depend on the order, so the vectors are equal and no training can separate them; and one task of each kind.)*

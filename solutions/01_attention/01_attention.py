@@ -313,7 +313,7 @@ def nearer_to_it_in_both():
 
 # %% [markdown]
 # Changing *tired* to *wide* does move *it* away from the animal and toward the street, but not far enough: the animal
-# stays ahead in both sentences. A small model leans toward the right reading but doesn't decide.
+# stays ahead in both sentences. A small model leans toward the right reading but doesn't commit to it.
 #
 # ## 2. The general recipe
 #
@@ -322,8 +322,8 @@ def nearer_to_it_in_both():
 # $$\alpha(x_i)_k = \operatorname{softmax}_k\big(\operatorname{sim}(x_i, z_k)\big), \qquad
 #   u_i = \sum_{k=1}^{K} \alpha_k\, z_k .$$
 #
-# First comes a distribution $\alpha$ over the items to look at, then the average, weighted by that distribution. Any
-# similarity will do; ours is the dot product.
+# First, we compute a distribution $\alpha$ over the items to look at, then their average, weighted by that
+# distribution. Any similarity will do; ours is the dot product.
 #
 # Here is another cat: a model translates *The cat is on the chair.* into *Le chat est sur la chaise*, and the first
 # French word looks back at the seven source tokens (the period counts as one). The weights must sum to 1, or the result
@@ -378,7 +378,7 @@ for whose, values in (("the slide", french), ("right", source)):
 # ## 3. Query, key, value
 #
 # So far, each vector has played three roles at once: it asked, it was compared, and it was averaged. The transformer
-# names each role:
+# has a name for each role:
 #
 # - the **query** $q$: what am I looking for?
 # - the **key** $k$: what can I be found by?
@@ -496,7 +496,7 @@ check("attention.scores", hidden=True)
 # `attention.scale` · 1 point · about 4 minutes
 #
 # Divide the scores by $\sqrt{d_\text{head}}$. You can't tell $d_\text{head}$ from the scores alone (look at their
-# shape), so it is an argument.
+# shape), so it is passed as an argument.
 #
 # Shapes: `scores` is `[..., queries, keys]`, `d_head` is an int, and the result has the shape of `scores`.
 
@@ -744,7 +744,7 @@ print([[round(number, 4) for number in row] for row in reconstructed.tolist()])
 print("found it!" if torch.allclose(reconstructed, evidence, atol=1e-4) else "not yet")
 
 # %% [markdown] tags=["slides"]
-# Got it? Then here is the whole chain, down to the last line of the table.
+# Got it? Here, then, is the whole chain, down to the last line of the table.
 
 # %% tags=["slides", "demo"]
 slide_scores = torch.tensor([[12.0, 3.75, -10.75], [-20.0, -11.5, 25.5]])
@@ -767,7 +767,7 @@ print("softmax(scores), never scaled\n", torch.softmax(slide_scores, dim=-1))
 print("softmax(scores / 2), S1's formula\n", torch.softmax(slide_scores / 2, dim=-1))
 
 # %% [markdown] tags=["slides"]
-# Four slips, one on top of the other:
+# Four slips, one on top of another:
 #
 # 1. **The divisor.** The printed `scaled` is `scores / 3`: divided by the number of *keys*, without a square root.
 # 2. **The variable.** The slide's code reads `alpha = softmax(scores)`, which would skip the scaling altogether and give
@@ -811,7 +811,7 @@ print("softmax(scores / 2), S1's formula\n", torch.softmax(slide_scores / 2, dim
 # Shapes: `q` and `k` are `[samples, d_head]`, and the result is a single number, a tensor of shape `[]`.
 
 # %% [markdown] tags=["slides"]
-# S2 says "0-1 random variables", meaning mean 0 and variance 1, not coin flips. S1 divides by $d_k$.
+# S2 says "0-1 random variables," meaning mean 0 and variance 1, not coin flips. S1 divides by $d_k$.
 
 
 # %% nbgrader={"grade": false, "grade_id": "attention-dot_product_variance-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -869,9 +869,9 @@ def variance_against_dimension():
 # %% [markdown]
 # ### 4.2 The gradient of softmax
 #
-# The size of the scores matters because of what the softmax does to *gradients*. Training asks how the loss changes if
-# a score changes a little. The score affects the loss only through the weights, so we need the derivative of the
-# softmax, a matrix for each row of scores.
+# The size of the scores matters because of what the softmax does to *gradients*. In training, the question is how the
+# loss changes if a score changes a little. The score affects the loss only through the weights, so we need the
+# derivative of the softmax, a matrix for each row of scores.
 #
 # $$J_{ij} = \frac{\partial \alpha_i}{\partial x_j} = \alpha_i\,(\delta_{ij} - \alpha_j),
 # \qquad \delta_{ij} = \begin{cases} 1 & i = j \\ 0 & \text{otherwise.}\end{cases}$$
@@ -917,8 +917,8 @@ check("attention.softmax_jacobian", hidden=True)
 
 # %% [markdown]
 # The **norm** of $J$, the square root of the sum of its squared entries, says how strongly a change in the scores can
-# move the weights. Look at this norm first for three equal scores and for the two rows of our example, *die* and
-# *Katze*, and then for random queries and sixteen random keys, as the dimension grows.
+# move the weights. Look at it first for three equal scores and for the rows of *die* and *Katze* in our example. Then
+# see what happens to random queries and sixteen random keys as the dimension grows.
 
 
 # %% tags=["demo"]
@@ -980,9 +980,9 @@ show.softmax_gradient()
 #
 # The rows of $K$ are about $\sqrt d$ long. Without a division ($c = 1$), the gradient keeps that whole factor; with
 # $c = \sqrt d$, the factor cancels; with $c = d$, a factor of $1/\sqrt d$ remains. So there are two opposite effects:
-# $J$ shrinks, and $K$ grows. **Predict which effect wins at $d_\text{head} = 64$**: how many times as large is the mean
-# $|\partial \alpha / \partial q|$ without the division as with $\sqrt d$? (If the gradient vanished, the answer would
-# be less than 1.)
+# $J$ shrinks, and $K$ grows. **Predict which effect wins at $d_\text{head} = 64$**: by what factor is the mean
+# $|\partial \alpha / \partial q|$ larger without the division than with $\sqrt d$? (If the gradient vanished, the
+# factor would be less than 1.)
 
 # %%
 times_as_large_without = None  # a number
@@ -1037,7 +1037,7 @@ def what_reaches_the_query():
 # goes wrong. Look at the shaded band, which contains four out of five queries. With $\sqrt d$, the band is narrow:
 # every query gets about the same gradient, at every width. Without the division, the band spans several powers of ten:
 # a few queries get very large gradients and others almost none, and the random start decides which. At 256 and above,
-# the *median* collapses as well, and only there is the usual story true. With $d$, all queries get similar gradients
+# the *median* collapses as well, and only there does the usual story hold. With $d$, all queries get similar gradients
 # again, but they shrink as the head gets wider.
 #
 # ### 4.4 Backwards by hand
@@ -1112,16 +1112,17 @@ def beside_autograd():
 
 
 # %% [markdown]
-# Autograd does nothing more than that. From now on, let torch do it.
+# That is all that autograd does. From now on, let torch do it.
 #
 # ### 4.5 Does it matter in training?
 #
-# One head of width 64 must look things up. The head sees eight pairs, each a symbol and a number, and then one of the
+# We train one head of width 64 to look things up. It sees eight pairs, each a symbol and a number, and then one of the
 # symbols again: which number went with it? Only attention can tell. We try three divisors, with three random starts
 # each and the same batches for all. In the left plot, the components of queries and keys start with variance 1, as in
 # the theory; in the right plot, the default initialization of `nn.Linear` makes them smaller.
 #
-# **Predict** which divisor learns first, which one learns last, and whether the last one learns at all.
+# **Predict:** with which divisor does the head learn first, and with which does it learn last? Does it learn at all
+# with the last one?
 
 # %%
 learns_first, learns_last = "", ""  # "1", "√d" or "d"
@@ -1203,17 +1204,17 @@ def which_divisor_learns():
 
 # %% [markdown]
 # Without the division, learning depends on the random start: with one start, the loss falls soon enough; with another,
-# it has hardly begun to fall by the time all other runs are done. The curve is jagged every time. The square root
-# learns first with every seed. Dividing by $d$ is slower than dividing by the square root, but it is reliable. And
-# `nn.Linear`'s smaller initial weights undo part of the damage: the size of the scores matters, and the divisor is one
-# way to set it. Scaling gives **every query about the same gradient, at every width**, so the same learning rate and
-# initialization suit a head of 2 components and a head of 1024.
+# it has hardly begun to fall by the time all other runs are done. The curve is jagged every time. With the square root,
+# the head learns first, whatever the seed. With $d$, it learns later, but reliably. And `nn.Linear`'s smaller initial
+# weights undo part of the damage: the size of the scores matters, and the divisor is one way to set it. Scaling gives
+# **every query about the same gradient, at every width**, so the same learning rate and initialization suit a head of 2
+# components and a head of 1024.
 #
 # ### Exercise 9 · In your own words
 # `attention.why_scale` · 2 points, read by a person · about 10 minutes
 #
 # A friend trains a transformer with $d_\text{head} = 64$ but has left out the division. "Then no gradient gets through,
-# and it learns nothing", says a second friend. "It is only a constant; the weights will make up for it", says a third.
+# and it learns nothing," says a second friend. "It is only a constant; the weights will make up for it," says a third.
 # In three to six sentences: what does leaving out the division do to the scores, to alpha, and to the gradients of
 # different queries at the start of training? Who is right about the training? And why is dividing by $d_\text{head}$
 # wrong too?
@@ -1224,12 +1225,13 @@ def which_divisor_learns():
 # %% [markdown] nbgrader={"grade": true, "grade_id": "attention-why_scale-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # With components of mean 0 and variance 1, a dot product over 64 dimensions has variance 64, so the scores have a
 # typical size of 8, and alpha is nearly one-hot for many queries; the random start decides which key wins. For those
-# queries the derivative of softmax, alpha_i (δ_ij - alpha_j), is close to 0, and hardly any gradient reaches them.
+# queries, the derivative of the softmax, alpha_i (δ_ij - alpha_j), is close to 0, and hardly any gradient reaches them.
 # Other queries are not saturated, and their gradient is larger than with the square root, because the keys in J K are
 # not divided: the mean grows, and the gradients of the queries are very unequal. So neither friend is quite right: the
-# curves showed that the model can learn, but late, unevenly, and with some starts hardly at all in the same time.
-# Dividing by 64 gives scores of variance 1/64: alpha starts nearly uniform, every gradient is smaller by another factor
-# of 8, and learning starts later. Only the square root brings the variance to 1 at every width.
+# curves showed that the model can learn, but late and unevenly, and that from some starts it had hardly begun by the
+# time the other runs were done. Dividing by 64 gives scores of variance 1/64: alpha starts nearly uniform, every
+# gradient is smaller by another factor of 8, and learning starts later. Only the square root brings the variance to 1
+# at every width.
 #
 # *(One point: the size of the scores grows like √d, many rows saturate, and gradients become uneven, not simply zero;
 # training is slower, not impossible. One point: the square root makes the variance 1; d overshoots, so alpha is nearly
@@ -1260,8 +1262,8 @@ def which_divisor_learns():
 # gradient back, and see how much arrives.
 #
 # **Guess first.** Torch needs a handful of operations for one step of an RNN, and another handful for all of attention.
-# How many operations are on each path in a sentence of 50 words? And how many words back has an RNN's gradient shrunk
-# to a hundredth of the gradient at the last word?
+# How many operations are on each path in a sentence of 50 words? And how many words back do you have to go before an
+# RNN's gradient is only a hundredth of the gradient at the last word?
 
 # %%
 operations_on_the_way = {"RNN": None, "self-attention": None}  # at 50 words
@@ -1340,9 +1342,9 @@ def the_way_back():
 # before the last get about the same gradient, however far away they are. (The last word gets more, since it is also the
 # query.)
 #
-# Fewer steps need not mean less time: attention compares all $n^2$ pairs. On a device that does thousands of
+# Fewer steps do not always mean less time: attention compares all $n^2$ pairs. On a device that does thousands of
 # multiplications at once, this extra work hardly matters, but the waiting does. On a laptop's processor, the work soon
-# matters. Measure the time **on your own machine**. Guess first: at 64 words, how many times as fast is attention as
+# adds up. Measure the time **on your own machine**. Guess first: at 64 words, how many times faster is attention than
 # the RNN?
 
 # %%
@@ -1393,9 +1395,9 @@ def steps_and_time():
 
 
 # %% [markdown]
-# On an ordinary processor you will most likely see three regions. For a few words, attention gains **little or
-# nothing** (there is little to wait for). At medium lengths it wins, though by much less than the step counts suggest.
-# For long sentences it **loses**, because $n^2$ pairs are a lot of work for a few cores. The promise of attention is
+# On an ordinary processor, you will most likely see three regions. With only a few words, attention gains **little or
+# nothing** (there is little to wait for). At medium lengths, it wins, though by much less than the step counts suggest.
+# For long sentences, it **loses**, because $n^2$ pairs are a lot of work for a few cores. The promise of attention is
 # that the work *can* be done in parallel. Parallel hardware keeps that promise in training, where the whole sentence is
 # available from the start. (Generating a sentence still goes word by word: lesson 06.)
 

@@ -98,9 +98,9 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Go back through the four steps: first out = alpha v, then the softmax, the division, and the scores. For "
-            "a matrix product, the gradient of one factor is the gradient of the product times the transpose of the "
-            "other factor, on the side where that other factor was.",
+            "Go back through the four steps: first out = alpha v, then the softmax, the division, and the scores. To "
+            "get the gradient of one factor of a matrix product, replace that factor with the gradient of the product, "
+            "and transpose the other factor.",
         ),
         Hint(
             "shapes",

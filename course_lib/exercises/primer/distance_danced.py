@@ -126,8 +126,8 @@ EXERCISE = Exercise(
                 (_BEATS, "positions"),
             ),
             way_back_counted=(
-                "Your answer also counts a step from the last beat back to the first, as roll does. There is one "
-                "fewer step than there are beats.",
+                "Your answer also counts a step from the last beat back to the first, as roll does. The number of "
+                "steps is one less than the number of beats.",
                 (_BEATS, "positions - positions.roll(1, dims=1)"),
             ),
             first_position_counted=(

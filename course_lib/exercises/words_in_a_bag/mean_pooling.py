@@ -102,7 +102,7 @@ EXERCISE = Exercise(
             "Give the mask a last dimension with `unsqueeze` and multiply `x` by it, so that padding becomes zeros.\n"
             "Sum over the words, dimension 1.\n"
             "Count the True entries of each sentence, keeping the dimension.\n"
-            "Raise each count to at least 1 with `clamp`, so that an empty sentence is 0 / 1 and not 0 / 0.\n"
+            "Raise each count to at least 1 with `clamp`, so that an empty sentence gives 0 / 1, not 0 / 0.\n"
             "Divide.",
             answers=(
                 "nan_without_words",

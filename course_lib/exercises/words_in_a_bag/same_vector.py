@@ -123,7 +123,7 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Split both sentences at their spaces.\n"
-            "Repeat each sentence once for every word of the other, so that both have the same length.\n"
+            "Repeat each sentence as many times as the other has words, so that both have the same length.\n"
             "Count the words of both repeated sentences with `Counter`. Equal counts now mean equal shares.",
             answers=("whole_multiples",),
         ),
@@ -163,13 +163,13 @@ EXERCISE = Exercise(
         whole_multiples=(
             "Your answer works only if one sentence is the other repeated a whole number of times. But a sentence "
             "repeated twice has the same mean as that sentence repeated three times: compare shares, or repeat each "
-            "sentence once for every word of the other.",
+            "sentence as many times as the other has words.",
             ("* others", "* max(1, others // words)"),
             ("* words", "* max(1, words // others)"),
         ),
         common_words_only=(
-            "Your answer compares the shares of words that both sentences have. A word that only one sentence has "
-            "also changes the mean: go through the words of both, set(a) | set(b).",
+            "Your answer compares the shares of words that both sentences have. A word that occurs in only one of "
+            "them changes the mean too: go through the words of both, set(a) | set(b).",
             ("ours | theirs", "ours & theirs"),
         ),
         one_word_decides=(
