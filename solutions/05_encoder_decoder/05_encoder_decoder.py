@@ -239,10 +239,10 @@ print("the right tokens' probabilities:", right)
 print(f"mean NLL {nll:.4f}   perplexity {nll.exp():.3f}")
 
 # %% [markdown] tags=["slides"]
-# The table comes from S1. Below it, the slide computes the same mean and gets 1.6290, not 1.5783, because its last
-# factor is 0.2, the probability of *loudly*, although the table gives `EOS` 0.3. A slip like this still gives a loss
-# that looks reasonable (the difference, times eight words, is $\ln(0.3 / 0.2) = 0.41$), so it is worth recomputing a
-# loss by hand once. The letters $e$ and $f$ come from S4.
+# The table comes from S1. Below it, the slide computes the same mean and gets 1.6290, not 1.5783: for `EOS` it uses
+# 0.2, the probability of *loudly*, although the table says 0.3. A slip like this still gives a loss that looks
+# reasonable (the difference, times eight words, is $\ln(0.3 / 0.2) = 0.41$), so it is worth recomputing a loss by hand
+# once. The letters $e$ and $f$ come from S4.
 
 # %% [markdown]
 # ### 2.3 Perplexity
@@ -399,9 +399,9 @@ sinusoidal_encoding = answer("positions.sinusoidal_encoding")
 
 # %% [markdown] tags=["fine-print"]
 # The check passes in its own parts. Leave the constructor as it is: the check loads weights by the attribute names that
-# it sets. A mask's batch and query dimensions may be 1. Either mask may be None, which allows everything, or any mask
-# at all, not just a causal or padding mask. The check also compares the gradients with respect to `x`, `memory`, and
-# the weights of all parts.
+# it sets. A mask's batch and query dimensions may be 1. Either mask may be None, which allows everything. Otherwise,
+# don't assume that it is a causal or padding mask. The check also compares the gradients with respect to `x`, `memory`,
+# and the weights of all parts.
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-decoder_block-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -478,7 +478,7 @@ check("encoder_decoder.decoder_block", hidden=True)
 
 # %% [markdown] tags=["fine-print"]
 # Hide only padding: an unknown word still counts as a token. Padding after the target doesn't need a mask. The blocks
-# refuse a mask that isn't boolean or doesn't have three dimensions.
+# reject a mask that isn't boolean or doesn't have three dimensions.
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-encode_and_decode-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -607,8 +607,8 @@ def three_tests_before_training():
 
 
 # %% [markdown]
-# The first line must be 0 except at its last position, the second must be 0 everywhere, and the third must be 0
-# nowhere. These tests rule out most of what can go wrong in an encoder-decoder.
+# The first line must be 0 except at its last position, the second must be 0 everywhere, and the third must not be 0
+# anywhere. These tests rule out most of what can go wrong in an encoder-decoder.
 #
 # ## 4. Learning
 #
@@ -617,9 +617,9 @@ def three_tests_before_training():
 # Training repeats one step: draw a batch, compute the loss, compute its gradients, and move each weight a little
 # against its gradient.
 #
-# Now and then a batch has enormous gradients, and a single step undoes what hundreds of steps have learned. So
-# gradients are **clipped**: take the norm of *all* of them together, as one long vector, and if it is above a limit,
-# scale them all down by the same factor. The direction stays the same, but the step can't get too long.
+# Now and then a batch has enormous gradients, and a single step undoes the progress of hundreds of steps. So gradients
+# are **clipped**: take the norm of *all* of them together, as one long vector, and if it is above a limit, scale them
+# all down by the same factor. The direction stays the same, but the step can't get too long.
 #
 # $$g \leftarrow g \cdot \min\left(1, \frac{\text{clip}}{\lVert g \rVert}\right), \qquad
 #   \lVert g \rVert = \sqrt{\textstyle\sum_w \lVert \partial L / \partial w \rVert^2}$$
@@ -742,7 +742,7 @@ check("encoder_decoder.adam_update", hidden=True)
 # steps, or it would diverge in the steep direction, so it crawls along the flat one. Adam doesn't have this problem.
 #
 # **Guess first.** Both methods start at a distance of 1 from the minimum along the flat direction, and take 60 steps.
-# What percentage of that distance does each of them still have to go?
+# What percentage of that distance does each of them have left?
 
 # %%
 still_to_go = {"gradient descent": None, "Adam": None}  # in %
@@ -943,7 +943,7 @@ def two_variants():
 
 
 # %% [markdown]
-# The next cell draws the loss against the probability of the right word, with the rest shared evenly among the other
+# The next cell plots the loss against the probability of the right word, with the rest shared evenly among the other
 # words. **Guess first:** with $\varepsilon = 0.1$, at what probability is the loss lowest?
 
 # %%
@@ -1018,9 +1018,9 @@ def the_loss_rises_again():
 #   stay in 32 bits. `bf16` needs nothing else; the older `fp16` has a small range, so the loss is scaled up, and the
 #   gradients are scaled back down;
 # - a **progress** display;
-# - **checkpoints**, for long runs: now and then, the wrapper saves everything that the rest of the run depends on: the
-#   weights, Adam's running means, the step, and the state of the random generator that dropout uses. It doesn't have to
-#   save the order of the batches if it can reproduce it.
+# - **checkpoints**, for long runs: now and then, the wrapper saves everything that the rest of the run depends on (the
+#   weights, Adam's running means, the step, and the state of the random generator that dropout uses). It doesn't have
+#   to save the order of the batches if it can reproduce it.
 
 # %% tags=["demo"]
 print("one batch, before and after collate:")
@@ -1276,7 +1276,7 @@ def unseen_structures():
 #
 # ### 5.4 Where it looks
 #
-# What does each German word look at while the model chooses the next one? The next cell draws the last block's
+# What does each German word look at while the model chooses the next one? The next cell shows the last block's
 # cross-attention. (A **hook**, a function that torch calls whenever a layer is called, lets you observe a model without
 # changing it.)
 
@@ -1467,7 +1467,7 @@ def right_by_length():
 # %% [markdown]
 # After 400 steps, one vector can carry most of the shortest sentences, but few others. Too little training might be the
 # reason, so we train longer and look again. After 1,000 steps, nearly all of the shortest are right, but hardly any of
-# the long ones: the **bottleneck** has moved, but it is still there. With attention, the same recurrent network
+# the long ones are: the **bottleneck** has moved without disappearing. With attention, the same recurrent network
 # overcomes it after only 400 steps, so the problem was the bottleneck, not the recurrence.
 #
 # On sentences as short as these, the recurrent network with attention learns about as well as the transformer. But it
@@ -1479,8 +1479,8 @@ def right_by_length():
 # You train a model on the right words and then use it on its own. After each mistake, it reads a beginning that it has
 # never seen in training: this is **exposure bias**. So why not let it read its own words in training too? **Scheduled
 # sampling** (Bengio et al., 2015) chooses at random, at each position, what the model reads next: the right token or,
-# with a probability called the *share*, the model's own likeliest token. A share of 0 is teacher forcing, and with a
-# share of 1 the model reads only its own tokens. You can let the share rise from 0 during training.
+# with a probability called the *share*, the model's own likeliest token. With a share of 0, this is teacher forcing;
+# with a share of 1, the model reads only its own tokens. You can let the share rise from 0 during training.
 #
 # The price is that the model must generate word by word while it learns. A recurrent network does that anyway, so we
 # use one here.
@@ -1629,17 +1629,17 @@ def right_words_or_its_own():
 
 
 # %% [markdown]
-# Compare the **gaps** between the two numbers, and the orange curves, which matter in practice.
+# Compare the **gaps** between the two numbers, and then the orange curves, the ones that matter in practice.
 #
 # Exposure bias is not the only cause of a gap. One extra word shifts everything after it, so good words also count as
-# wrong. And each right word that the model reads gives away what can follow.
+# wrong. And each right word that the model reads narrows down what can follow.
 #
 # A transformer that read its own words would lose the parallel training of section 2.1. So nearly all transformers are
 # trained with teacher forcing, and live with the gap.
 #
 # ### 6.3 A wrapper that others maintain
 #
-# Libraries such as **Lightning** (`lightning`) take over what our `fit` does: the loop, the device, mixed precision,
+# Libraries such as **Lightning** (`lightning`) do the work of our `fit`: the loop, the device, mixed precision,
 # clipping and checkpoints. They also add logging and multi-GPU training. You write the model and the loss of one step,
 # and choose the optimizer. If Lightning is installed, the next cell trains your model with it for a few steps.
 

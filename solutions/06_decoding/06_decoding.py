@@ -268,8 +268,8 @@ def greedy(step, start_id, end_id, max_new_tokens):
 # The softmax preserves the order of the logits, so their `argmax` is enough. Pass all tokens so far each time, because
 # a step function doesn't remember anything between calls.
 #
-# Loops go wrong at their ends. `<e>` is part of the result and counts toward the limit. `<s>` was given, not generated:
-# leave it out and don't count it, or every sentence that reaches the limit is one token short.
+# Loops usually go wrong at the first or last step. `<e>` is part of the result and counts toward the limit. `<s>` was
+# given, not generated: leave it out and don't count it, or every sentence that reaches the limit is one token short.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-greedy-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("decoding.greedy")
@@ -436,7 +436,7 @@ judged_by_the_model()
 #
 # ## 4. Where greedy decoding loses
 #
-# Take a model small enough to fit on the page. It translates *the cat danced*, isn't sure of the article, and can't
+# Take a model small enough to fit on the page. It translates *the cat danced*, isn't sure about the article, and can't
 # decide between *die Katze tanzte* and the perfect tense *die Katze hat getanzt*. Here are all its sentences, with the
 # probabilities at every branch:
 
@@ -496,7 +496,7 @@ show.tree(
 # counts as a word; a finished sentence keeps its probability.) For each number of beams, return the letter and, as your
 # reason, the probabilities of the beginnings kept after the third word, best first.
 #
-# Shapes: `beams` is the int 1, 2 or 3. The result is a letter, "A" to "F", and a list of `beams` floats. After the
+# Shapes: `beams` is an int: 1, 2 or 3. The result is a letter, "A" to "F", and a list of `beams` floats. After the
 # *second* token, the list for two beams would be `[0.54, 0.4]`.
 
 # %% [markdown] tags=["fine-print"]
@@ -554,7 +554,7 @@ def three_ways_through_the_tree():
 
 # %% [markdown]
 # Why does greed lose? *hat* is the most probable **word** after *die Katze*, because every sentence in the perfect
-# tense needs it. But these sentences then branch, and each gets only a share of the probability. *tanzte* is less
+# tense needs it. But then the paths branch, and each sentence gets only a share of that probability. *tanzte* is less
 # probable as a word but leads to the most probable **sentence**.
 #
 # Real languages are full of such words: auxiliaries, articles and prepositions are probable because so much can follow
@@ -585,13 +585,13 @@ def three_ways_through_the_tree():
 # `<s>`.
 
 # %% [markdown] tags=["fine-print"]
-# A sentence without `<e>` after `max_new_tokens` tokens counts as is. The vocabulary may be smaller than `beams`.
+# A sentence without `<e>` after `max_new_tokens` tokens still counts. The vocabulary may be smaller than `beams`.
 #
 # You can treat finished sentences in three ways: let them keep their beams, as above; set them aside and give their
 # beams to other beginnings; or set them aside together with their beams, so that the search gets narrower. The check
 # accepts all three, because it uses only cases where they agree. A sentence counts as finished only if it is among the
-# best of its step. Stop early only when no unfinished sentence can still win. It is not enough that one sentence is
-# finished, or even `beams` of them.
+# best candidates of its step. Stop early only when no unfinished sentence can still win. It is not enough for one
+# sentence to be finished, or even for `beams` of them.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-beam_search-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -632,8 +632,8 @@ check("decoding.beam_search", hidden=True)
 
 # %% [markdown]
 # Does your program agree with your pencil? And **how many beams are enough?** We make up a hundred random models with a
-# vocabulary of four words and `<e>`, so small that a search with 1000 beams sees every sentence of up to five words,
-# and count how often a search with fewer beams finds the most probable sentence. **Guess first:** how often does one
+# vocabulary of four words and `<e>`, so small that a search with 1000 beams sees every sentence of up to five words.
+# Then we count how often a search with fewer beams finds the most probable one. **Guess first:** how often does one
 # beam (greedy decoding) find it? How often do four?
 
 # %%
@@ -825,7 +825,7 @@ def consensus(samples):
 # Each sample votes for every sample like it. The winner doesn't have to be probable on its own: it is in the middle of
 # the probability mass, far from an outlier such as the empty sentence. F1 needs both lengths: if you divide by only one
 # of them, either short or long sentences win. Use `Counter`, because sets fail as soon as a word repeats. Count
-# identical samples separately, because a sentence that is drawn twice is likelier.
+# identical samples separately, because a sentence that is drawn twice is more probable.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-consensus-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("decoding.consensus")
@@ -834,9 +834,9 @@ check("decoding.consensus", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# For each of thirty held-out sentences, we draw twenty translations from the beginner and let them vote. We compare the
-# winner, the first of the twenty, and greedy decoding by their mean F1 score against the right translation.
-# **Guess first:** is the vote better than a single draw? Than greedy decoding?
+# For each of thirty held-out sentences, we draw twenty translations from the beginner and let them vote. Then we
+# compute the mean F1 score against the right translation for the first sample, the winner of the vote, and the greedy
+# translation. **Guess first:** is the vote better than a single draw? Than greedy decoding?
 
 # %%
 better_than = {"a single draw": None, "greedy decoding": None}  # True or False
@@ -917,9 +917,9 @@ torch.manual_seed(0)
 print(" ".join(WORDS[token] for token in torch.multinomial(following, 20, replacement=True).tolist()))
 
 # %% [markdown]
-# The trouble is in the **tail**. *verdampfte* has one chance in two hundred. A real vocabulary has tens of thousands of
-# such tokens: each is nearly impossible, but together they are not. In a text of hundreds of tokens, one of them will
-# come up, and the model has to continue from there. Here are three remedies; most programs combine them.
+# The trouble is in the **tail**. *verdampfte* has a one-in-two-hundred chance. A real vocabulary has tens of thousands
+# of such tokens: each is nearly impossible, but together they are not. In a text of hundreds of tokens, one of them is
+# bound to come up, and the model has to continue from there. Here are three remedies; most programs combine them.
 #
 # ### 7.1 Temperature
 #
@@ -948,7 +948,7 @@ for temperature in (0.5, 1.0, 2.0):
 #
 # A low temperature makes the tail thinner, but doesn't remove it. **Top-k** cuts it off: keep the $k$ most probable
 # tokens, give the others probability 0, and divide by the sum so that the probabilities sum to 1 again (Fan et al.,
-# 2018; for GPT-2's samples, Radford et al., 2019, took $k = 40$).
+# 2018; for GPT-2's samples, Radford et al., 2019, used $k = 40$).
 #
 # ### Exercise 5 · Top-k
 # `decoding.top_k` · 3 points (2 for the values, 1 for a k beyond the vocabulary) · about 10 minutes
@@ -992,7 +992,7 @@ check("decoding.top_k", hidden=True)
 # ### 7.3 The nucleus
 #
 # What is a good $k$? After *die Katze* hundreds of verbs are fine; after *Sehr geehrte*, the opening of a formal German
-# letter, hardly more than two words are. A fixed $k$ cuts off good words in the first case, and lets in nonsense in the
+# letter, only two words or so are. A fixed $k$ cuts off good words in the first case, and lets in nonsense in the
 # second.
 #
 # **Nucleus sampling** (**top-p**) fixes the mass instead of the number: sort the tokens by probability, and keep the
@@ -1011,8 +1011,8 @@ check("decoding.top_k", hidden=True)
 # `probabilities`.
 
 # %% [markdown] tags=["fine-print"]
-# Tokens that sum to exactly $p$ are enough: keep no more. With $p = 1$ all tokens stay, even if rounding leaves their
-# sum just below 1. No two tokens are equally probable.
+# If some tokens sum to exactly $p$, they are enough: keep no more. With $p = 1$ all tokens stay, even if rounding
+# leaves their sum just below 1. No two tokens are equally probable.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-nucleus-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1082,8 +1082,8 @@ def one_distribution_five_ways():
 
 # %% [markdown]
 # We draw a thousand whole **sentences** from the tree of section 4, word by word, at each of three temperatures, and
-# count them. The bars come from the chain rule. **Guess first:** *die Katze tanzte* is the most probable sentence of
-# the tree. Which sentence comes up most often at a temperature of 0.1?
+# count them. The bars show what the chain rule predicts. **Guess first:** *die Katze tanzte* is the most probable
+# sentence of the tree. Which sentence comes up most often at a temperature of 0.1?
 
 # %%
 most_often_when_cold = ""  # a sentence
@@ -1127,8 +1127,8 @@ sentences_by_chance()
 # At a temperature of 1, every sentence comes up as often as the chain rule says: **sampling word by word is sampling
 # whole sentences**.
 #
-# At lower temperatures the winner is not the most probable sentence, *die Katze tanzte*, but *die Katze hat getanzt*: a
-# low temperature sharpens each **step**, and near 0 you get greedy decoding, with all its flaws.
+# At lower temperatures the winner is not the most probable sentence, *die Katze tanzte*, but *die Katze hat getanzt*. A
+# low temperature sharpens each **step**, so near 0 you get greedy decoding, with all its flaws.
 #
 # So which method should you use? If there is more or less one right answer (a translation, a transcript, a summary of
 # facts), use a search. If many answers are good and you want one of them (a story, a conversation), use sampling, with
@@ -1136,8 +1136,8 @@ sentences_by_chance()
 #
 # ## 8. Don't read the same tokens again
 #
-# Is decoding as slow as a recurrent network, which also goes word by word? Both take $n$ sequential steps for $n$
-# tokens, and nothing in this section changes that. But how much work is a **step**?
+# Is decoding as slow as running a recurrent network, which also goes word by word? Both take $n$ sequential steps for
+# $n$ tokens, and nothing in this section changes that. But how much work is a **step**?
 #
 # Look at `step_for` again. To get the 100th token, the decoder reads 99 tokens, projects all of them to queries, keys
 # and values in every block, and sends them all through the feed-forward networks. Then we throw away everything but the
@@ -1299,16 +1299,16 @@ numbers = 2 * LAYERS * LONGEST * WIDTH
 print(f"the cache then contains {numbers:,} numbers; the state of the GRU, {LAYERS * WIDTH:,}")
 
 # %% [markdown]
-# Other programs on your computer can make single points jump, so look at the right ends of the lines: without the
-# cache, the time has grown several times over; with it, hardly at all.
+# Other programs on your computer can make individual points jump, so look at where the lines end. Without the cache,
+# the time has grown several times over; with the cache, it has hardly grown at all.
 #
 # **The cache changes the work per step.** A step reads one token instead of all of them. Only the attention itself
-# still grows, because one query meets more and more keys, but that is little work at these lengths.
+# still grows, because the query is compared with more and more keys, but that is little work at these lengths.
 #
 # **It does not change the number of steps.** Token 100 still has to wait for token 99. Reading all tokens at once is
 # far faster, but it is possible only if you know them already: in training, in a prompt, in a draft (section 10). A
-# recurrent network doesn't need a cache at all. Each step does the same small amount of work at any length, from a
-# state that never grows, while the cache grows with every token.
+# recurrent network doesn't need a cache at all. Its state never grows, so each step does the same small amount of work
+# at any length, while the transformer's cache grows with every token.
 
 # %% [markdown] tags=["slides"]
 # So S4's *no speed-up over a recurrent network* is right about the number of steps. But it flatters the transformer:
@@ -1328,8 +1328,8 @@ print(f"the cache then contains {numbers:,} numbers; the state of the GRU, {LAYE
 # $$P(e \mid f) \approx \prod_{t=1}^{n} P(e_t \mid f).$$
 #
 # Every position chooses a word without knowing what its neighbors choose. From our tree we compute how probable each
-# word is at each **position**, regardless of the others, and let every position draw its own. **Guess first:** of a
-# thousand texts written this way, how many are sentences of the tree?
+# word is at each **position**, regardless of the others, and let every position draw its own word. **Guess first:** of
+# a thousand texts written this way, how many are sentences of the tree?
 
 # %%
 sentences_of_1000 = None  # a number
@@ -1374,12 +1374,12 @@ each_position_alone()
 # these words may come from different translations too. The problem disappears only if there is a single good
 # translation.
 #
-# There are remedies: train on data where each sentence has only one translation (Gu et al. let a teacher model produce
-# it), or give up some of the speed and write in a few rounds, each of which revises the least certain words from the
-# round before (Ghazvininejad et al., 2019, *Mask-Predict*).
+# There are remedies. You can train on data where each sentence has only one translation (Gu et al. let a teacher model
+# produce it). Or you can give up some of the speed and write in a few rounds, each of which revises the least certain
+# words from the round before (Ghazvininejad et al., 2019, *Mask-Predict*).
 
 # %% [markdown] tags=["slides"]
-# S4 promises that ways to write the whole sentence at once come later. Here they are.
+# S4 promises to show later how to write the whole sentence at once. Here is how.
 
 # %% [markdown]
 # ## 10. A small model runs ahead
@@ -1387,7 +1387,8 @@ each_position_alone()
 # Another method keeps the left-to-right model and its exact distribution. In **speculative decoding** (Leviathan et
 # al., 2023), a small **draft model** writes a few tokens ahead, one by one, which is cheap. The large **target model**
 # then reads all of them in *one* pass. On a GPU, where a step mostly waits for the weights to arrive from memory, this
-# costs about as much as a single step (their section 1), and the KV cache of exercise 7 accepts several tokens at once.
+# costs about as much as a single step (section 1 of their paper). The KV cache of exercise 7 is ready for it: it
+# accepts several tokens at once.
 #
 # Which tokens do we keep? Suppose that the draft model drew a token with probability $q$, and the target model gives it
 # probability $p$. Go through the draft from left to right:
@@ -1416,8 +1417,8 @@ each_position_alone()
 
 # %% [markdown] tags=["fine-print"]
 # Row i of `draft` and row i of `target` belong to token i of the draft; the last row of `target` belongs to the token
-# after the draft. Every drafted token has a positive probability in `draft`. No chance is so close to p / q that
-# rounding could make a difference.
+# after the draft. Every drafted token has a positive probability in `draft`. The check avoids chances so close to p / q
+# that rounding could make a difference.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-speculative_step-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1453,11 +1454,11 @@ check("decoding.speculative_step", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# First, we test the distribution: the draft model gives the ten words of section 7 equal probabilities, the target
-# model gives them the ones shown there, and we draw twenty thousand times with your function. Then we test the speed:
-# the **beginner** drafts four tokens at a time for the trained translator. Both translators choose their most probable
-# token, so the result must match, **word for word**, what greedy decoding writes with the trained translator alone.
-# **Guess first:** how many passes of the trained translator does a token take? Without a draft, it takes one.
+# First, we test the distribution: the draft model gives the ten words of section 7 equal probabilities, and the target
+# model gives them the probabilities shown there. We draw twenty thousand times with your function. Then we test the
+# speed: the **beginner** drafts four tokens at a time for the trained translator. Both translators choose their most
+# probable token, so the result must match, **word for word**, what greedy decoding writes with the trained translator
+# alone. **Guess first:** how many passes of the trained translator does a token take? Without a draft, it takes one.
 
 # %%
 passes_per_token = None  # a number
@@ -1528,13 +1529,13 @@ def a_draft_model_at_work():
 # More beams do tend to find more probable texts, although only an exhaustive search guarantees it: on the random models
 # of section 5, the share of best sentences found rose steeply up to four beams and then leveled off. But more probable
 # is not better. The most probable text is often too short, sometimes empty, and a search finds only what the model
-# believes. A transcript has one right answer, so I search, with a handful of beams and a length penalty, or let several
-# samples vote. For stories many texts are good, and the most probable one is dull and always the same, so I sample,
-# with a nucleus or a temperature a little below 1 to tame the tail.
+# believes. A transcript has one right answer, so I would use a search with a handful of beams and a length penalty, or
+# let several samples vote. Many different stories would be good, but the most probable one is dull and always the same,
+# so I would sample, with a nucleus or a temperature a little below 1 to tame the tail.
 #
-# *(One point for saying that more beams usually find more probable texts, that more probable is not better, and for a
-# measurement that shows it, such as the shorter translations of section 5. One point for using a search or a vote if
-# one answer is right, and sampling if many are good, each with its reason.)*
+# *(One point for saying that more beams usually find more probable texts but that more probable is not better, and for
+# naming a measurement that shows it, such as the shorter translations of section 5. One point for using a search or a
+# vote if one answer is right, and sampling if many are good, with a reason for each.)*
 
 # %% [markdown]
 # ## Glossary

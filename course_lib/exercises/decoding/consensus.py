@@ -165,8 +165,8 @@ EXERCISE = Exercise(
         ),
         _told(
             "counted_by_the_first",
-            "Your answer counts every token of one sample that is anywhere in the other. A token that occurs twice in "
-            "one and once in the other is shared once: Counter(one) & Counter(other).",
+            "Your answer counts every token of one sample that occurs anywhere in the other. A token that occurs "
+            "twice in one and once in the other is shared once: Counter(one) & Counter(other).",
         ),
         _told(
             "position_by_position",

@@ -109,7 +109,7 @@ EXERCISE = Exercise(
                 (_STAYS, "ranks < 1"),
             ),
             all_but_one_at_most=(
-                "Your answer loses the least probable token when k is the vocabulary size or larger. Keep all tokens: "
+                "Your answer drops the least probable token when k is the vocabulary size or larger. Keep all tokens: "
                 "min(k, probabilities.shape[-1]).",
                 (_STAYS, "ranks < min(k, ranks.shape[-1] - 1)"),
             ),

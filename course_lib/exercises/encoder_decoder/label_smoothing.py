@@ -106,8 +106,8 @@ EXERCISE = Exercise(
             "Take a log-softmax over the vocabulary.\n"
             "Pick the log-probabilities of the right tokens.\n"
             "Subtract them from the sum over the vocabulary to get the sum of the others.\n"
-            "Multiply the right tokens' log-probabilities by 1 - ε and that sum by the share of one other token, and "
-            "add the two.\n"
+            "Multiply the right tokens' log-probabilities by 1 - ε, and the sum of the others by the share of one of "
+            "them. Add the two.\n"
             "Return the negative mean over the tokens.",
             answers=("mean_over_the_vocabulary", "not_negated", "softmax_by_hand", "softmax_over_the_words"),
         ),

@@ -82,7 +82,7 @@ EXERCISE = Exercise(
             ),
             never_rises=(
                 "Your answer falls from the very first step. Either the rising term, step · warmup^-1.5, is missing, "
-                "or its exponent lacks the minus sign, so it is never the smaller one.",
+                "or its exponent has no minus sign, so it is never the smaller of the two.",
                 (_JOINED, "falling"),
             ),
             larger_of_the_two=(
