@@ -23,7 +23,7 @@
 # prints. Yet the metric that a thousand papers have used prefers Felix, and by a wide margin: 71 to 0.
 #
 # In this lesson you implement that metric, find out what it misses, and learn what to ask people. First you evaluate a
-# tagger, which is simpler and can still go wrong.
+# tagger: that is simpler, but it can still go wrong.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -248,9 +248,9 @@ check("evaluation.sequence_accuracy", hidden=True)
 # Your `TokenClassifier` learned the names of parties and places from sixty sentences, once from scratch and once on top
 # of a pre-trained encoder. Now evaluate it with your own functions.
 #
-# A tagger gives each label a probability and chooses the most probable label. But it doesn't have to. If false alarms
-# are expensive, require a probability of 70% for ORG; if misses are expensive, require only 10%. So a tagger has more
-# than one precision and one recall: it has a whole curve of them.
+# A tagger gives each label a probability and chooses the most probable label. But it doesn't have to. If false alarms are
+# expensive, require a probability of 70% for ORG; if misses are expensive, require only 10%. So a tagger doesn't have just
+# one precision and one recall: it has a whole curve of them.
 #
 # *Predict first:* the tagger trained from scratch labels a hundred words as parties, but only a little more than half
 # of them are. Let it say ORG only if it is at least 70% sure. What are precision and recall then?
@@ -486,8 +486,8 @@ def both_translators_counted():
 
 
 # %% [markdown]
-# Every word that Felix says is in the reference. The missing *not* shows only in the longer runs, which the gap breaks,
-# because precision looks only at words that are in the hypothesis. Minka uses different words, and a word that merely
+# Every word that Felix says is in the reference. Precision looks only at words that are in the hypothesis, so the missing
+# *not* shows only in the longer runs, which the gap breaks up. Minka uses different words, and a word that merely
 # *resembles* the right one counts no more than a word from another planet.
 #
 # ### 3.2 The brevity penalty
@@ -543,10 +543,10 @@ check("evaluation.brevity_penalty", hidden=True)
 # $$\text{BLEU} = \text{penalty} \cdot \Big(\prod_{n=1}^{N} p_n\Big)^{1/N}
 # = \text{penalty} \cdot \exp\Big(\frac1N \sum_{n=1}^{N} \ln p_n\Big), \qquad N = 4 .$$
 #
-# If one precision is 0, BLEU is 0. That happens to short sentences all the time, so BLEU is meant for a whole
-# **corpus**: $p_n$ is the number of matches in all sentences, divided by the number of all n-grams in the hypotheses,
-# and the penalty uses the total lengths. If a sentence has several references, its **reference length** is the length
-# of the reference that is closest in length to the hypothesis.
+# If one precision is 0, BLEU is 0. That happens to short sentences all the time, so BLEU is meant for a whole **corpus**.
+# Then $p_n$ is the number of matches in all sentences, divided by the number of all n-grams in the hypotheses, and the
+# penalty uses the total lengths. If a sentence has several references, its **reference length** is the length of the
+# reference that is closest in length to the hypothesis.
 #
 # ### Exercise 5 · BLEU
 # `evaluation.corpus_bleu` · 4 points (2 for the values, 1 for several references, 1 for a precision of 0) · about 20 minutes
@@ -580,10 +580,10 @@ def corpus_bleu(counts, lengths, penalty):
 
 
 # %% [markdown] tags=["reason"]
-# For a single sentence, smooth BLEU or, better, don't compute it. With n precisions, take the n-th root, not always the
-# fourth; in Python, `x ** 1 / n` is x divided by n, so the exponent needs parentheses. The penalty multiplies the mean;
-# inside the root, only its n-th root would count. Comparing pairs of distance and length picks the shorter of two
-# equally close references.
+# For a single sentence, smooth BLEU or, better yet, don't compute it at all. With n precisions, take the n-th root, not
+# always the fourth; in Python, `x ** 1 / n` is x divided by n, so the exponent needs parentheses. The penalty multiplies the
+# mean; inside the root, only its n-th root would count. If you compare pairs of distance and length, the shorter of two
+# equally close references wins.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-corpus_bleu-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.corpus_bleu")
@@ -1277,9 +1277,9 @@ if reports:
     )
 
 # %% [markdown]
-# The correlation is upside down. The more people like a translation, the less BLEU likes it; BERTScore is closer to
+# The correlation runs the wrong way. The more people like a translation, the less BLEU likes it; BERTScore is closer to
 # people, but it is still on Felix's side. Are these two metrics exceptions? Here are all the metrics, with error rates
-# reversed so that further right is better, and with people's grades at the bottom.
+# reversed so that farther right is better, and with people's grades at the bottom.
 
 # %% tags=["demo"]
 if reports:
@@ -1297,13 +1297,13 @@ if reports:
         axes.scatter(other, place, color=ORANGE, marker="s", s=42, label="Minka" if place == 0 else None, zorder=2)
     axes.axhline(0.5, color=GREY, linewidth=0.8)
     axes.set_yticks(range(len(rows)), labels=[row[0] for row in reversed(rows)])
-    axes.set(xlim=(0, 103), xlabel="percent; further right is better", title=f"{len(rows) - 1} metrics, and people")
+    axes.set(xlim=(0, 103), xlabel="percent; farther right is better", title=f"{len(rows) - 1} metrics, and people")
     axes.legend(loc=(0.01, 0.13))
     left, bottom, width, height = axes.get_position().bounds
     axes.set_position((left + 0.06, bottom, width - 0.06, height))
     show.figure(
         drawn,
-        "Scores of Felix and Minka by each metric: Felix is further right in all of them; in the last row, the "
+        "Scores of Felix and Minka by each metric: Felix is farther right in all of them; in the last row, the "
         "people's, Minka is.",
     )
     ahead = sum(one > other for _, one, other in rows[:-1])
@@ -1608,8 +1608,8 @@ def judges_judged():
 
 
 # %% [markdown]
-# In 15 of the 120 pairs, people see no difference, so tossing a coin would be right 44% of the time. On these tricky
-# sentences, every metric does worse than that. (On the systems of Kocmi et al. even BLEU is right far more often than not.)
+# In 15 of the 120 pairs, people see no difference, so a coin toss would be right 44% of the time. On these tricky sentences,
+# every metric does worse than that. (On the systems of Kocmi et al. even BLEU is right far more often than not.)
 #
 # ### 7.2 A metric that learns
 #
@@ -1619,9 +1619,9 @@ def judges_judged():
 # metrics** have led the comparisons ever since.
 #
 # Try the idea on our encoder, MiniLM. It knows only English, so we compare a hypothesis only with the reference. MiniLM
-# stays frozen; the head is a linear regression. It learns from 48 sentences that a language model wrote for this
-# course, and that are not in our test: each has two paraphrases (grade 1) and two look-alikes, which use nearly the
-# same words but have a different meaning (grade −1).
+# stays frozen; the head is a linear regression. It learns from 48 sentences that a language model wrote for this course;
+# none of them is in our test. Each has two paraphrases (grade 1) and two look-alikes, which use nearly the same words but
+# have a different meaning (grade −1).
 
 
 # %%
@@ -1697,10 +1697,10 @@ if encoder is not None:
     print(f"the sixteen translations: from {min(narrow):.2f} to {max(narrow):.2f}")
 
 # %% [markdown]
-# The head gets nearly nine of ten new sentences right, but gives its *lowest* grade to the only perfect translation.
-# Why? In its ratings, sentences that use the reference's words were wrong, and sentences that use other words were
-# right. So it learned *the more alike, the worse*, which is BLEU's prejudice reversed. **A learned metric learns what
-# is in its ratings**, and you can't see that from its accuracy on more ratings of the same kind.
+# The head gets nearly nine of ten new sentences right, but gives its *lowest* grade to the only perfect translation. Why? In
+# its ratings, sentences that use the reference's words were wrong, and sentences that use other words were right. So it
+# learned *the more alike, the worse*, which is BLEU's prejudice in reverse. **A learned metric learns what is in its
+# ratings**, and you can't see that from its accuracy on more ratings of the same kind.
 #
 # So add ratings that break this shortcut: pair each sentence with itself (grade 1), and with a paraphrase of a
 # different sentence (grade −1).
@@ -1856,9 +1856,9 @@ for seed in range(2):
 # on the rest of the test, it is about the same as the first model's. The contaminated model isn't any better, but it
 # would win every leaderboard.
 #
-# If you have the training data, check what share of each test sentence is in it, in runs of $n$ words. GPT-3's report
-# used runs of 8 to 13 words (Brown et al., 2020, appendix C), and Llama 2's used runs of more than ten tokens (Touvron
-# et al., 2023, appendix A.6).
+# If you have the training data, check what share of each test sentence occurs in it in runs of $n$ words. GPT-3's report
+# used runs of 8 to 13 words (Brown et al., 2020, appendix C), and Llama 2's used runs of more than ten tokens (Touvron et
+# al., 2023, appendix A.6).
 #
 # ### Exercise 10 · Was it in the training data?
 # `evaluation.seen_before` · 4 points (3 for the values, 1 for short sentences) · about 20 minutes
@@ -1962,9 +1962,9 @@ def who_has_read_the_test():
 # for each pair of raters. If that is near 0, the question was unclear; I rewrite it and ask again before I believe any
 # result.
 #
-# *(One point: a property of BLEU with an example that fits it. One point: kind of question, random and blind order,
-# suitable raters, more than one. One point: agreement between raters is measured, against chance, and something follows
-# if it is low.)*
+# *(One point: a property of BLEU with an example that fits it. One point: the kind of question, a random and blind order,
+# and several suitable raters. One point: the agreement between raters is measured and compared with chance, and low
+# agreement has consequences.)*
 
 # %% [markdown]
 # ## Stretch · A metric that is not fooled

@@ -22,9 +22,9 @@
 # translator whose output is worth reading, and few enough for one GPU and one evening.
 #
 # **Two ways through this lesson.** With a GPU (on Colab: *Runtime*, *Change runtime type*, *GPU*) and an internet
-# connection, the cells train the full model on Multi30k. Without them, they run the **short form**, on captions that come
-# with the course: 200 steps from scratch, to see a loss fall; then *your own transformer* takes over the weights of a
-# translator trained for longer, and **fine-tunes** them until its output is readable. You can do all the exercises either
+# connection, the cells train the full model on Multi30k. Otherwise, they run the **short form**, on captions that come with
+# the course: 200 steps from scratch, to see a loss fall. Then you load the weights of a translator that was trained for
+# longer into *your own transformer*, and **fine-tune** it until its output is readable. You can do all the exercises either
 # way.
 #
 # | | you will write | points | minutes |
@@ -378,10 +378,10 @@ def trapezoid_schedule(steps, total, warmup, cooldown, peak):
 
 
 # %% [markdown] tags=["reason"]
-# The rate is the minimum of three lines, so you don't need an `if`: a run too short for a constant part goes up and
-# comes straight down. Both slopes are shifted so that the rate is never 0: the rise is step / warmup and not (step - 1)
-# / warmup, and the fall reaches 0 at the step after the last. A rate of 0 would waste a whole batch, and a run of one
-# step wouldn't learn anything.
+# The rate is the minimum of three lines, so you don't need an `if`: in a run too short for a constant part, the rate goes up
+# and comes straight down. Both slopes are shifted so that the rate is never 0: the rise is step / warmup and not (step - 1)
+# / warmup, and the fall reaches 0 at the step after the last. A rate of 0 would waste a whole batch, and a run of one step
+# wouldn't learn anything.
 
 # %% nbgrader={"grade": true, "grade_id": "die_katze-trapezoid_schedule-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("die_katze.trapezoid_schedule")
@@ -493,10 +493,10 @@ my_guess = {
 #
 # The recipe uses **pre-norm** (lesson 04), and that isn't a matter of taste. On Multi30k, with `d_model` 128 and a peak rate
 # of 0.005, the loss after 1,760 steps was 3.17 nats with the paper's post-norm, and 1.85 to 1.96 with pre-norm
-# (`benchmarks/README.md`). In post-norm, every gradient passes through every norm on its way down. In the short form's 200
-# steps, the paper's norm and rate reach a validation loss of 2.01 nats; with a rate that falls linearly to 0, it is 1.78;
-# and with pre-norm, which tolerates twice the peak rate, it is 1.52 (`course_lib/training/recipes.py`). A short run is not
-# the first part of a long one: its rate has to come down, too.
+# (`benchmarks/README.md`). In post-norm, every gradient passes through every norm on its way down. In the short form, the
+# validation loss after 200 steps is 2.01 nats with the paper's norm and rate. If the rate falls linearly to 0, the loss is
+# 1.78; with pre-norm as well, which tolerates twice the peak rate, it is 1.52 (`course_lib/training/recipes.py`). A short
+# run is not the first part of a long one: its rate has to come down, too.
 #
 # We interrupt the run on purpose. The first call trains for half the steps. The second call finds the newest checkpoint in
 # the folder and resumes from it (weights, optimizer, the order of the batches and the state of the random numbers), so the
@@ -567,9 +567,9 @@ for what, found in {"loss at the first step": result.losses[0], "loss at the las
 # 03, heads, norms and the encoder block in 04, the decoder block and the full model in 05. The next cell assembles your
 # answers into one model.
 #
-# First, your model takes one **trial step** on this device and in this precision, with the library's weights. If its loss
-# or gradients differ from the library's, if it fails, or if it takes five times as long, the cell tries your parts one by
-# one, replaces those that fail with the course's, and says so in one line.
+# First, your model takes one **trial step** on this device and in this precision, with the library's weights. If its loss or
+# gradients differ from the library's, if it crashes, or if it takes five times as long, the cell tries your parts one by
+# one. It replaces those that fail with the course's, and says so in one line.
 #
 # Your blocks are post-norm, as in the paper. Post-norm doesn't tolerate the recipe's peak rate, so your model gets half that
 # rate. For comparison, the library's transformer trains in post-norm from the same initial weights. After the same number of
@@ -622,8 +622,8 @@ def beside_the_librarys():
 beside_the_librarys()
 
 # %% [markdown]
-# In post-norm, your classes and the library's are the same transformer with the same initial weights. They only draw their
-# dropout in a different order, so their losses stay within a tenth of a nat of each other. Compared with the run above, both
+# In post-norm, your classes and the library's are the same transformer with the same initial weights. Only their dropout is
+# drawn in a different order, so their losses stay within a tenth of a nat of each other. Compared with the run above, both
 # have the norm in a different place, and half the peak rate.
 #
 # ### 3.2 Fine-tuning: sentences that people write
@@ -636,8 +636,8 @@ beside_the_librarys()
 #
 # The old vocabulary of 1,000 subwords cuts everyday words into scraps, so the cell first learns 2,600 subwords from both
 # kinds of captions. The vector of each new subword starts as the mean of the vectors of the old subwords that spell it
-# (*vocabulary transfer*; Gee et al., 2022). With the old vocabulary, the score ends up 8 BLEU lower, even after more steps
-# (`benchmarks/README.md`).
+# (*vocabulary transfer*; Gee et al., 2022). With the old vocabulary, the score ends up 8 BLEU points lower, even after more
+# steps (`benchmarks/README.md`).
 #
 # You fine-tune twice, with 1,100 captions and with 100, and validate on 100 others. **Predict** the validation loss at the
 # end of each run: is it lower than after the first tenth of the steps, or higher?
@@ -710,8 +710,8 @@ else:
 #
 # ## 4. Which checkpoint?
 #
-# A run leaves several checkpoints. The last one isn't always the best: on little data, a model learns to repeat its training
-# sentences, and the loss on *other* sentences rises again. So you measure the loss on the validation part, keep the
+# A run leaves several checkpoints behind. The last one isn't always the best: on little data, a model learns to repeat its
+# training sentences, and the loss on *other* sentences rises again. So you measure the loss on the validation part, keep the
 # checkpoint with the smallest loss, and don't wait forever: the run ends after a number of measurements in a row without a
 # new best. That number is the **patience**, and the method is **early stopping**.
 #
@@ -802,10 +802,10 @@ for sentence, *found in zip(trials, *said, strict=True):
 # After 200 steps, the model understands the frequent words, and for rare words it writes something that sounds like a
 # caption but is about something else. After 3,000 steps, it gets the first two right.
 #
-# And *die Katze*, for whom this course has been waiting eleven lessons? Look at her table. In the synthetic
-# captions, every thing is *a* thing, so the course's translator has hardly ever seen a noun with a definite article:
-# *auf der Tisch*. The everyday captions say *the* everywhere, and after fine-tuning on them, she dances *auf dem
-# Tisch*. But fine-tuning costs something, too: look for the tent. Section 6.2 measures how much.
+# And *die Katze*, for whom this course has been waiting eleven lessons? Look at her table. In the synthetic captions, every
+# thing is *a* thing, so the course's translator has hardly ever seen a noun with a definite article: *auf der Tisch*. The
+# everyday captions use *the* everywhere, and after fine-tuning on them, she dances *auf dem Tisch*. But fine-tuning costs
+# something, too: look for the tent. Section 6.2 measures how much.
 #
 # ## 5. What it looks at
 #
@@ -936,15 +936,16 @@ else:
     keep_figure("11_die_katze", f"everyday captions, translated by {whose}", f"{after.corpus:.1f} BLEU")
 
 # %% [markdown]
-# Before fine-tuning, two numbers in the short form say more than any other pair in this course. On synthetic captions, the
-# translator is nearly perfect. On captions that were written one by one, about the same cats, tents and bicycles, it scores
-# 18 BLEU, and it gets nothing in the hard test right. With only the first test, which resembles the training part, as tests
-# usually do, we would have announced 99 BLEU. **A test tells you about sentences like its own.** Ask where those come from.
+# In the short form, two scores from before fine-tuning say more than any other two numbers in this course. On synthetic
+# captions, the translator is nearly perfect. On captions that were written one by one, about the same cats, tents and
+# bicycles, it scores 18 BLEU, and on the hard test, it doesn't get a single caption right, word for word. With only the
+# first test, which resembles the training part, as tests usually do, we would have announced 99 BLEU. **A test tells you
+# about sentences like its own.** Ask where those come from.
 #
-# After 240 steps on 1,100 everyday captions, its score on the everyday test is about three times as high, and on the hard
-# test, a kind of caption it has never seen, about twice as high. But the score on synthetic captions has fallen by more than
-# half: the new data didn't need the old grammar. This is **catastrophic forgetting** (McCloskey and Cohen, 1989). Mixing old
-# data into the new is the usual remedy.
+# After 240 steps on 1,100 everyday captions, its score on the everyday test is about three times as high. On the hard test,
+# a kind of caption that the model has never seen, it is about twice as high. But the score on synthetic captions has fallen
+# by more than half: the new data didn't need the old grammar. This is **catastrophic forgetting** (McCloskey and Cohen,
+# 1989). Mixing old data into the new is the usual remedy.
 #
 # Multi30k's test is harder, but it, too, has only one kind of sentence: somebody in a blue shirt, in the present tense.
 #
@@ -1057,8 +1058,8 @@ def with_intervals():
 
 
 # %% [markdown]
-# The interval covers only chance. A bootstrap of one test says nothing about another: if you draw from everyday captions,
-# you get everyday captions.
+# The interval accounts only for chance. A bootstrap of one test says nothing about another: if you draw from everyday
+# captions, you get everyday captions.
 #
 # ## 7. The worst ten
 #
@@ -1193,7 +1194,7 @@ for i in asked:
 # You have one more evening and the same machine. (a) Of the errors that you read and counted, name the two that you would
 # tackle first, each with a sentence from your own output. (b) For each, say what you would change (the data, the model, the
 # training or the search), and why that should help with *this* kind of error. (c) How will you find out whether it helped?
-# Say on which sentences you would measure it, and what could fool you. Write six to ten sentences.
+# Say which sentences you would measure it on, and what could fool you. Write six to ten sentences.
 #
 # Learning on your own? Once you have written your answer,
 # `solution("die_katze.what_next")` in a new cell shows one good answer and what earns points.
@@ -1205,15 +1206,15 @@ for i in asked:
 #
 # (b) The short ones lose a word that the model has seen in only a handful of captions, so a different search or a larger
 # model won't help. I would add more captions with the rare words; between 400 and 1,100 captions, the curve is still rising.
-# The endings are a different matter. The synthetic captions contain thousands of right ones, and the model had learned them
-# before fine-tuning: it forgot. So I would mix as many synthetic captions as everyday ones into the fine-tuning.
+# The endings are a different matter. The synthetic captions contain thousands of correct ones, so the model knew them before
+# fine-tuning, and then forgot them. So I would mix as many synthetic captions as everyday ones into the fine-tuning.
 #
 # (c) I would measure both on everyday captions that I haven't read. For the endings, I would write fifty pairs that differ
-# only in gender or case, count how many come out right, since BLEU hardly notices endings, and report the bootstrap interval
-# of the difference. What could fool me: the score on a test set built with the same rules as the new data would rise even if
-# nothing else got better, and length alone moves BLEU through the brevity penalty.
+# only in gender or case, and count how many come out right, because BLEU hardly notices endings. I would report the
+# bootstrap interval of the difference. Two things could fool me. On a test set built by the same rules as the new data, the
+# score would rise even if nothing else got better. And length alone moves BLEU, through the brevity penalty.
 #
-# *(One point: two kinds of error, each with a sentence from the output. One point: a change for each that fits its cause.
+# *(One point: two kinds of error, each with a sentence from the output. One point: for each, a change that fits its cause.
 # One point: a measurement on fresh sentences of the right kind, and something that could fool you.)*
 
 # %% [markdown]
@@ -1221,8 +1222,8 @@ for i in asked:
 #
 # Ungraded, an evening each:
 #
-# - **More everyday captions.** The curve of section 3.2 is still rising. Write a hundred captions with a word that the
-#   model gets wrong, fine-tune with and without them, and draw the two intervals.
+# - **More everyday captions.** The curve in section 3.2 is still rising. Write a hundred captions with a word that the model
+#   gets wrong, fine-tune with and without them, and plot the two intervals.
 # - **Less forgetting.** Mix the synthetic captions into the fine-tuning (`python -m benchmarks.captions together` trains on
 #   both from the start). How much does the synthetic test gain, and how much does the everyday test lose?
 # - **Warmup, stable, decay.** Train with your `trapezoid_schedule` in place of the recipe's schedule, and decay from the
@@ -1241,13 +1242,13 @@ for i in asked:
 # - **fine-tuning**: training a trained model further, on other data.
 # - **overfitting**: memorizing the training examples, at the expense of others.
 # - **catastrophic forgetting**: losing skills in fine-tuning because the new data doesn't need them.
-# - **patience, early stopping**: how many measurements in a row without a new best end a run.
-# - **bootstrap**: drawing from the test sentences, with replacement, to see how far a score spreads.
+# - **patience, early stopping**: the number of measurements in a row without a new best after which you end a run.
+# - **bootstrap**: drawing from the test sentences, with replacement, to see how much a score varies.
 #
 # ## What you have now
 #
 # You have a translator that you planned, fed, trained, stopped, resumed, fine-tuned, measured and read: the machine of the
 # 2017 paper, at a hundredth of its size, and no part of it is a black box to you. You also know how far apart two scores of
-# one model can be, and won't trust a single one again.
+# the same model can be, so you won't trust a single score again.
 #
 # *Die Katze* tanzt auf *dem* Tisch.

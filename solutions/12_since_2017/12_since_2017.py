@@ -79,10 +79,10 @@ print(
 print("".join(text.characters[number] for number in text.training[:300].tolist()))
 
 # %% [markdown]
-# **Something to change.** A language model as 2017 would have built it: the paper's block (lesson 04) under a causal
-# mask. Sinusoids are added to the embeddings, the layer norm comes after each residual sum, the feed-forward network
-# uses ReLU, and every head has its own keys. It has two layers, four heads and 64 numbers per character, and trains in
-# two seconds. Each part that we will change is an argument of the model.
+# **Something to change.** A language model as you would have built it in 2017: the paper's block (lesson 04) under a causal
+# mask. Sinusoids are added to the embeddings, the layer norm comes after each residual sum, the feed-forward network uses
+# ReLU, and every head has its own keys. It has two layers, four heads and 64 numbers per character, and trains in two
+# seconds. Each part that we will change is an argument of the model.
 
 # %%
 D_MODEL, HEADS, D_HEAD, LAYERS = 64, 4, 16, 2
@@ -195,8 +195,8 @@ print(f"it learns {trials['2017'].parameters:,} numbers")
 
 # %% [markdown]
 # Look at the numbers in parentheses, here and below: models that differ only in their seed are up to several hundredths of a
-# nat apart. **That is the spread of the seeds** (*seed variance*), and our ruler. A change that moves the mean by less has
-# not been shown to do anything, whatever a paper says. (Three seeds are few; a serious study uses more.)
+# nat apart. **That is the spread of the seeds** (*seed variance*), and it is our ruler. A change that moves the mean by less
+# has not been shown to do anything, whatever a paper says. (Three seeds are few; a serious study uses more.)
 #
 # **Guess** before you go on. Now come six changes: RMSNorm instead of layer norm; the norm before the sublayer; rotated
 # queries and keys; a gate in the feed-forward network; keys shared by four heads (multi-query attention, MQA); weight decay.
@@ -385,8 +385,8 @@ def before_or_after():
 #
 # ### 4.1 Rotate, don't add
 #
-# Lesson 03 left us with a question. The shift matrix $M_k$ turns the encoding of any position into the encoding of the
-# position $k$ later, and a head built from it by hand looks two tokens back, at any length. But training found a different
+# Lesson 03 left us with a question. The shift matrix $M_k$ turns the encoding of any position into the encoding of the one
+# $k$ positions later, and a head built from it by hand looks two tokens back, at any length. But training found a different
 # head, which broke down beyond the longest training position. Later methods build the shift into attention itself.
 #
 # Take the matrix apart. $M_k$ consists of 2 × 2 rotations: it rotates pair $i$ by $k f_i$, with $f_i = 10000^{-2i/d}$. Now
@@ -414,8 +414,8 @@ def before_or_after():
 # `since_2017.rotary` · 4 points (3 for the values, 1 for double precision) · about 20 minutes
 #
 # Rotate each pair of neighboring numbers (0 and 1, 2 and 3, and so on) by the position of its token times the frequency of
-# the pair. You are given the positions, because with a cache the only new token may be token 40, and the base, which is
-# 10,000 in the paper and 500,000 in Llama 3.
+# the pair. You are given the positions, because with a cache the only new token may be token 40. You are also given the
+# base, which is 10,000 in the paper and 500,000 in Llama 3.
 
 # %% [markdown] tags=["fine-print"]
 # The result has the dtype of `x`. The angles may be in single precision, as in Llama, but float64 input keeps its
@@ -570,8 +570,8 @@ def positions_that_turn():
 # %% [markdown]
 # The difference is larger than the spread of the seeds, although the model has no more weights than before. Why does it
 # learn faster? To predict the next character of the handbook, you mostly need the last few, and *the letter before* is a
-# distance. With sinusoids, the model must first find distances in sums of sines mixed with letters; rotary positions have
-# them built in.
+# distance. With sinusoids, the model must first learn to read distances from sums of sines, mixed in with the letters;
+# rotary positions have them built in.
 #
 # (To be fair, sinusoids are easy to beat in such a short training run. To see whether they catch up, set `STEPS = 1600` and
 # wait a few minutes.)
@@ -796,7 +796,7 @@ caches()
 # - `total`: $\sum_j e^{s_j - m}$ over the keys so far;
 # - `out`: $\sum_j e^{s_j - m} v_j$, the weighted values, not yet divided.
 #
-# Then a new block comes, perhaps with a larger score, $m' > m$. Every term of the old sums was computed with $m$ and needs
+# Then a new block arrives, perhaps with a larger score, $m' > m$. Every term of the old sums was computed with $m$ and needs
 # $m'$ instead. That changes all of them by the same factor: $e^{s_j - m'} = e^{s_j - m} \cdot e^{m - m'}$. So **shrink the
 # old sums by** $e^{m - m'}$, add the new block's terms, and go on. At the very end, `out / total` is the output of
 # attention.
@@ -814,7 +814,8 @@ caches()
 # Before the first block, `largest` is $-\infty$ and the two sums are 0. A masked score is $-\infty$.
 
 # %% [markdown] tags=["fine-print"]
-# A query that hasn't seen a key yet, and doesn't see one in this block, keeps its values. Beware of $-\infty - (-\infty)$.
+# If a query hasn't seen a key yet, and doesn't see one in this block, its three values stay the same. Beware of $-\infty -
+# (-\infty)$.
 
 
 # %% nbgrader={"grade": false, "grade_id": "since_2017-read_block-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -979,7 +980,7 @@ def with_decay():
 #
 # ### 8.2 Down to nothing
 #
-# A large learning rate gets far and then jumps about; a small one settles and gets nowhere. So start large and end small.
+# A large learning rate gets far and then jumps around; a small one settles and gets nowhere. So start large and end small.
 # The 2017 paper's rate falls with $1/\sqrt{\text{step}}$, forever. If you know the number of steps, the usual plan is a
 # **cosine schedule**: a short warm-up, then half a cosine (Loshchilov and Hutter, 2017). Here it is as code.
 
@@ -993,8 +994,9 @@ def cosine_rates(peak, warmup=16, total=STEPS):
 
 
 # %% [markdown]
-# We compare four training runs in pre-norm, which tolerates a large rate: the usual, *small* peak and the large, *brisk*
-# one, each held to the end (you already have those) or brought down to 0. **Guess** the best and the worst of the four.
+# We compare four training runs in pre-norm, which tolerates a large rate. The peak is our usual, *small* one or the large,
+# *brisk* one, and the rate either stays there to the end (you already have those runs) or comes down to 0. **Guess** the
+# best and the worst of the four.
 
 # %%
 best_of_four, worst_of_four = "", ""  # "small, held", "small, down", "brisk, held" or "brisk, down"
@@ -1022,7 +1024,7 @@ def held_or_brought_down():
 #
 # ### 8.3 A step in every direction
 #
-# Adam treats a matrix as a heap of numbers. But a matrix maps some directions to others, and its **singular values** say
+# To Adam, a matrix is just a pile of numbers. But a matrix maps some directions to others, and its **singular values** say
 # how strongly. A gradient usually has a few large singular values and many small ones, so a step changes a few directions a
 # lot and the others hardly at all. **Muon** (Jordan et al., 2024) takes a step of the *same size in every direction*: it
 # keeps the gradient's singular vectors, and makes all singular values about 1.
@@ -1067,10 +1069,10 @@ def orthogonalised(gradient, coefficients, steps):
 
 
 # %% [markdown] tags=["reason"]
-# After the division, all singular values are at most 1, where the polynomial behaves, because the Frobenius norm is at least
-# as large as the largest of them. With X = U S V^T, the product X X^T is U S^2 U^T: each round changes only S. The square of
-# X X^T is a matrix product, not the squares of its entries. A fast program transposes a tall matrix first, for a smaller
-# product and the same result.
+# The Frobenius norm is at least as large as the largest singular value, so after the division, all of them are at most 1,
+# where the polynomial is well behaved. With X = U S V^T, the product X X^T is U S^2 U^T: each round changes only S. The
+# square of X X^T is a matrix product, not the squares of its entries. A fast program transposes a tall matrix first: the
+# product is smaller, and the result is the same.
 
 # %% nbgrader={"grade": true, "grade_id": "since_2017-orthogonalised-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("since_2017.orthogonalised")
@@ -1197,10 +1199,10 @@ def all_of_it():
 # don't add up like money: this model has a tenth fewer weights, and with every norm in a branch it takes smaller steps.
 # Double the rate, and the model makes up most of the difference, or all of it.
 #
-# So are the others just fashion? No. A change may make a model **better** (rotary), or **trainable** where it wasn't
-# (pre-norm), or **cheaper** at the same quality (RMSNorm, grouped queries, the softmax in blocks), or help so little that
-# only a large and careful experiment can show it (SwiGLU), or help in a run a thousand times as long (decay, perhaps the
-# cosine). A single number after 160 steps shows the first of these five and, with care, the second. Know which one you are
+# So are the others just fads? No. A change can make a model **better** (rotary), **trainable** where it wasn't (pre-norm),
+# or **cheaper** at the same quality (RMSNorm, grouped queries, the softmax in blocks). Or it helps so little that only a
+# large and careful experiment can show it (SwiGLU), or only in a run a thousand times as long (decay, perhaps the cosine). A
+# single number after 160 steps shows the first of these five kinds and, with care, the second. Know which kind you are
 # looking at.
 #
 # ### 9.2 Counting a Llama
@@ -1275,8 +1277,8 @@ def llamas():
 #
 # ### 9.3 Is it really a Llama?
 #
-# Are your norms, rotations, gates and groups the ones in the published models? Put the weights of **your** small model into
-# the library's `GPT` with Llama's settings, and compare the logits. The library reads Llama's, Qwen's and Mistral's
+# Are your norms, rotations, gates and groups the same as in the published models? Put the weights of **your** small model
+# into the library's `GPT` with Llama's settings, and compare the logits. The library reads Llama's, Qwen's and Mistral's
 # published weights.
 
 # %% tags=["demo"]
@@ -1358,8 +1360,8 @@ def yours_and_the_librarys():
 
 # %% [markdown] tags=["fine-print"]
 # Keep the weight, but not as a parameter: an optimizer must not see it (`register_buffer` keeps a tensor that isn't
-# trained). Initialize `A` at random, with a standard deviation of 1 / √d_in, and `B` with 0; the check loads its own
-# values. Gradients of `x`, `A` and `B` are compared.
+# trained). Initialize `A` at random, with a standard deviation of 1 / √d_in, and `B` with 0; the check loads its own values.
+# The check also compares the gradients of `x`, `A` and `B`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "since_2017-lora_layer-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1427,7 +1429,7 @@ def learned(model):
 
 
 # %% [markdown]
-# First the sizes, for the smallest GPT-2, without its weights (torch builds it on a device that stores no numbers):
+# First, look at the sizes for the smallest GPT-2, without its weights (torch builds it on a device that stores no numbers):
 
 
 # %% tags=["demo"]
@@ -1487,9 +1489,9 @@ def a_handbook_learns_about_cats():
 # %% [markdown]
 # Training all weights gives the best loss on the cats, but the model has forgotten the handbook: it now does worse there
 # than a model that knows nothing. The higher LoRA's rank, the better it learns the cats. LoRA stays well behind full
-# fine-tuning, but it trains few numbers and forgets far less of the handbook. And without $A$ and $B$ you have the old model
-# back, to the last digit, because its weights were never touched. On a model this small, LoRA costs something; on GPT-3, it
-# didn't (Hu et al., table 4).
+# fine-tuning, but it trains very few numbers and forgets far less of the handbook. And without $A$ and $B$ you have the old
+# model back, to the last digit, because its weights were never touched. On a model this small, LoRA costs something; on
+# GPT-3, it didn't (Hu et al., table 4).
 #
 # **Stretch, ungraded: LoRA on the real GPT-2.** If you are online and have 500 MB and some patience (or a GPU), the same
 # function adapts the real one. Set `GPT2 = "gpt2"`.
@@ -1543,9 +1545,9 @@ def cats_for_gpt2():
 # `solution("since_2017.what_to_keep")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "since_2017-what_to_keep-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# Pre-norm: at the small rate the table shows no difference, but at the large one post-norm hardly learned anything, with
-# only two layers; a deep post-norm model trains only with a careful warm-up, if at all. To see it, train deeper models at
-# several rates; one loss at one rate does not show it. Grouped queries: they are not meant to lower the loss but to make
+# Pre-norm: at the small rate, the table shows no difference, but at the large one, post-norm hardly learned anything, even
+# with only two layers. A deep post-norm model trains only with a careful warm-up, if at all. To see it, train deeper models
+# at several rates; one loss at one rate does not show it. Grouped queries: they are not meant to lower the loss but to make
 # the cache smaller, by a factor of four in Llama 3. So measure memory and time per token on long texts, and check that the
 # loss doesn't rise. (RMSNorm and the softmax in blocks also save time and memory at equal loss. To tell SwiGLU's gain of a
 # few hundredths from noise, you need a larger model, longer training and many seeds; decay needs a run long enough for
@@ -1579,9 +1581,9 @@ def cats_for_gpt2():
 #
 # ## What you have now
 #
-# You have a current model, every part of it written by you, that agrees with the library's Llama up to rounding. And you
-# have a ruler: you know which of these changes you could see on your own machine, and which you must take on trust or
-# measure at a size that you don't have. Next time you hear that *everybody does it this way now*, you know what to ask.
+# You have a current model that agrees with the library's Llama up to rounding, and you wrote every part of it. And you have
+# a ruler: you know which of these changes you could see on your own machine, and which you must take on trust, or measure at
+# a size beyond your machine. Next time you hear that *everybody does it this way now*, you know what to ask.
 #
 # The page below is yours to keep. In a terminal, `katze mine` writes it beside your transformer of lessons 01 to 06,
 # `my_transformer.py`: that file runs without this course, compares itself with torch's transformer, and translates *the cat

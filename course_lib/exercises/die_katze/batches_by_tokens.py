@@ -173,8 +173,8 @@ EXERCISE = Exercise(
             last_pair=_slip((_LONGEST, "sum(pairs[-1])")),
         ),
         *alike(
-            "Your answer checks the limit wrongly. Add a pair to the batch if the batch then has at most `max_tokens` "
-            "tokens, and check before you add it.",
+            "Your answer doesn't check the limit correctly. Add a pair to the batch if the batch then has at most "
+            "`max_tokens` tokens, and check before you add it.",
             full_is_too_full=_slip(("tokens >", "tokens >=")),
             one_too_many=_slip(("(*now, i)", "now or [i]")),
         ),

@@ -132,8 +132,8 @@ EXERCISE = Exercise(
         *slips(
             _sample_by_sample,
             means_of_counts=(
-                "Your answer passes the mean counts of a sample to `score`. Pass the sums, which can have a different "
-                "score.",
+                "Your answer passes the mean counts of a sample to `score`. Pass the sums: their score can be "
+                "different.",
                 (_SUMS, "counts[sample].double().mean(0)"),
             ),
             whole_places=(

@@ -156,8 +156,8 @@ EXERCISE = Exercise(
             _slip((_STEMS, "False")),
         ),
         *alike(
-            'Your answer compares the wrong letters for "form". Take the first four of each word, and compare how '
-            "often they occur, in any order.",
+            'Your answer compares the wrong letters for "form". Take the first four letters of each word, and '
+            "compare how often they occur, in any order.",
             stems_in_order=_slip((_STEMS, "stems == right_stems")),
             one_letter=_slip(("word[:4]", "word[:1]")),
         ),

@@ -75,7 +75,7 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "There are three lines: one rises, one is flat, one falls. The rate at each step is the lowest of them. "
-            "`torch.minimum` compares two tensors, and `clamp(max=...)` a tensor with a number.",
+            "`torch.minimum` compares two tensors, and `clamp(max=...)` compares a tensor with a number.",
         ),
     ),
     misconceptions=(
@@ -105,7 +105,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "slopes_swapped",
-            "Your answer has `warmup` and `cooldown` swapped. The rise takes `warmup` steps, the decay `cooldown`.",
+            "Your answer has `warmup` and `cooldown` swapped. The rise takes `warmup` steps, and the decay takes "
+            "`cooldown`.",
             _slip(("/ warmup", "/ cooldown"), ("/ cooldown", "/ warmup"), paired=False),
         ),
         Misconception(

@@ -130,7 +130,8 @@ EXERCISE = Exercise(
                 ("r / c", "c / r"),
             ),
             one_forgotten=(
-                "Your exponent lacks the 1: exp(-r/c) is below 0.37 even when a single word is missing. Use 1 - r/c.",
+                "Your exponent is missing the 1: exp(-r/c) is below 0.37 even when only one word is missing. "
+                "Use 1 - r/c.",
                 (_EXPONENT, "-r / c"),
             ),
             not_exponential=(

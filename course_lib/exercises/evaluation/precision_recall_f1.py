@@ -177,7 +177,7 @@ EXERCISE = Exercise(
             ),
         ),
         *alike(
-            "Your answer counts right words with other labels. Count only words that have `label` in both tensors.",
+            "Your answer also counts words that have other labels. Count only words that have `label` in both tensors.",
             agreement_on_other_labels=_slip(("said & true", "(said == true) & mask")),
             hits_of_all_labels=_slip(("said & true", "(predicted == expected) & mask"), paired=False),
         ),

@@ -173,7 +173,8 @@ EXERCISE = Exercise(
                 (_SHARE, "len(covered) / max(len(words) - n + 1, 1)"),
             ),
             counted_again=(
-                "Your answer counts a word once for each of its runs. Mark positions, and count each position once.",
+                "Your answer counts a word once for each run that contains it. Mark positions, and count each "
+                "position once.",
                 ("covered: set[int] = set()", "covered = []"),
                 (_COVER, "covered.extend(range(start, start + n))"),
             ),

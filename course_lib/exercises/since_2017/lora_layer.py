@@ -132,8 +132,8 @@ EXERCISE = Exercise(
             weight_left_out=("Your answer leaves out the frozen weight. Add W x.", ("own +", "0 * own +")),
             nothing_learned=("Your answer is only W x. Add (alpha / rank) B A x.", (_SCALE, "0.0")),
             not_divided_by_the_rank=(
-                "Your answer multiplies by alpha. Divide alpha by the rank, so that you can change the rank without a "
-                "new learning rate.",
+                "Your answer multiplies by alpha. Divide alpha by the rank, so that you can change the rank without "
+                "changing the learning rate.",
                 (_SCALE, "self.alpha"),
             ),
             scaled_by_the_rank=(
@@ -149,8 +149,8 @@ EXERCISE = Exercise(
         *(
             Misconception(
                 f"divided_by_{size}",
-                f"Your answer divides alpha by {size}, the {sides}. Divide by the rank: the rows of A, or the columns "
-                "of B.",
+                f"Your answer divides alpha by {size}, the number of {sides}. Divide by the rank: the number of "
+                "rows of A, or of columns of B.",
                 _slip((_SCALE, f"self.alpha / self.weight.shape[{dim}]"), paired=False),
             )
             for size, sides, dim in (("d_in", "columns of A", 1), ("d_out", "rows of B", 0))

@@ -133,7 +133,7 @@ EXERCISE = Exercise(
             "Subtract the new largest score from this block's scores, or 0 where it is still minus infinity.\n"
             "Compute the factor by which the old sums shrink.\n"
             "Compute the exponentials of this block.\n"
-            "For both sums, add the shrunken old one and this block's.",
+            "Shrink both old sums, then add this block's.",
             answers=("largest_of_the_block", "old_largest_subtracted", "nothing_minus_nothing"),
         ),
     ),

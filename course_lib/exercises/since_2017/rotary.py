@@ -149,7 +149,7 @@ EXERCISE = Exercise(
                 (_PLACES, "torch.arange(len(positions)).unsqueeze"),
             ),
             one_place_on=(
-                "Your answer rotates every token as if it were one position later. Position 0 does not rotate.",
+                "Your answer rotates every token as if it were one position later. At position 0, nothing is rotated.",
                 (_PLACES, "(positions + 1).unsqueeze"),
             ),
             two_forgotten=(
