@@ -837,8 +837,8 @@ def one_token_too_long():
 # ### A trained table
 #
 # A learned table starts as random numbers. What does training turn it into? The published model all-MiniLM-L6-v2, whose
-# word embeddings you saw in lesson 00, also has a table of 512 positions. We take its first 64 rows and draw the
-# cosines of all pairs of rows, next to the same picture of your sinusoids.
+# word embeddings you saw in lesson 00, also has a table of 512 positions. We take its first 64 rows and plot the
+# cosines of all pairs of rows, next to the same plot for your sinusoids.
 #
 # **Predict first.** Which rows of the published table are more alike, on average: those 3 tokens apart, or those 5 apart?
 

@@ -131,8 +131,8 @@ show.matrices(
 #
 # Cut windows out of a stream, and return what the model reads in each of them and what it should predict.
 #
-# Shapes: `stream` is an integer tensor `[tokens]`, `starts` an integer tensor `[batch]` with the position of each
-# window's first token, and `context_length` the number of tokens in a window. Return a tuple of two tensors, both
+# Shapes: `stream` is an integer tensor `[tokens]`, `starts` is an integer tensor `[batch]` with the position of each
+# window's first token, and `context_length` is the number of tokens in a window. Return a tuple of two tensors, both
 # `[batch, context_length]`, inputs first (`return inputs, targets`).
 
 # %% [markdown] tags=["fine-print"]
@@ -179,8 +179,8 @@ check("gpt.training_windows", hidden=True)
 # document.)
 #
 # You have already written that mask: `packed_mask` in lesson 02. *Exactly as if it had the row to itself*? Test it. One
-# of your attention modules reads two documents packed in one row, under your mask and under a plain causal one, and
-# then the second document alone.
+# of your attention modules reads two documents packed into one row, first under your mask and then under a plain causal
+# one. Then it reads the second document alone.
 
 
 # %% tags=["demo"]
@@ -199,9 +199,10 @@ def packed_and_alone():
 # %% [markdown]
 # ## 2. A text to read
 #
-# GPT-1 read seven thousand books, GPT-2 forty gigabytes of text from the internet (Radford et al., 2018, 2019). We use
-# a language so small that a model learns it in seconds on a laptop: the English half of the course's toy grammar. Six
-# thousand sentences, each ending in a period, make one long stream of tokens. (We don't mask documents here.)
+# GPT-1 read seven thousand books, and GPT-2 read forty gigabytes of text from the internet (Radford et al., 2018,
+# 2019). We use a language so small that a model learns it in seconds on a laptop: the English half of the course's toy
+# grammar. Six thousand sentences, each ending in a period, make one long stream of tokens. (We don't mask documents
+# here.)
 
 # %%
 drawing = random.Random(7)
@@ -257,7 +258,7 @@ print(f"a model that knows the grammar: {best_possible:.2f} nats per token")
 #
 # So we **collapse** the first two dimensions: all positions of all texts, one after another, `[batch * tokens,
 # vocab_size]`. The loss doesn't care which text a question came from. Here are two texts of three positions each, with
-# the probabilities of five words as shades:
+# the probabilities of five words shown as shades:
 
 # %% tags=["demo"]
 shaded = torch.softmax(2 * torch.cos(torch.arange(30.0)), dim=0).reshape(2, 3, 5) * 6
@@ -365,7 +366,7 @@ check("gpt.tied_logits", hidden=True)
 # the triangle is the same.)
 
 # %% [markdown] tags=["slides"]
-# S2 cites the same suspicion, and calls this transformer **T-D**.
+# S2 mentions the same suspicion, and calls this transformer **T-D**.
 
 
 # %% tags=["demo"]
@@ -419,8 +420,8 @@ one_triangle()
 # vocab_size]`.
 
 # %% [markdown] tags=["fine-print"]
-# Don't rename the parts: the check loads weights into them, and in section 9 you load GPT-2's weights. The check passes
-# in its own parts, and also compares the gradients of all parameters.
+# Don't rename the parts: the check loads weights into them, and in section 9 you load GPT-2's weights. The check uses
+# its own parts, and also compares the gradients of all parameters.
 
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-causal_language_model-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1119,8 +1120,8 @@ def in_context():
 # Return the mean cross-entropy of the labels, plus `weight` times the mean cross-entropy of all next tokens. You may
 # use `F.cross_entropy`, which takes logits.
 #
-# Shapes: `class_logits` is `[batch, classes]`, `labels` `[batch]`, `lm_logits` `[batch, tokens, vocab_size]`, `targets`
-# `[batch, tokens]`, `weight` a number; the result is a tensor without dimensions.
+# Shapes: `class_logits` is `[batch, classes]`, `labels` is `[batch]`, `lm_logits` is `[batch, tokens, vocab_size]`,
+# `targets` is `[batch, tokens]`, and `weight` is a number; the result is a tensor without dimensions.
 
 # %% [markdown] tags=["fine-print"]
 # Gradients are compared too.
@@ -1460,7 +1461,7 @@ check("gpt.from_gpt2", hidden=True)
 # path of a folder with `config.json` and `model.safetensors`. If the cell finds neither, it says so and uses a
 # stand-in: the model you trained above, saved in GPT-2's format.
 #
-# Do your logits equal those of the course's own library, which loads GPT-2 in its own way? Does GPT-2 notice a
+# Do your logits match those of the course's own library, which loads GPT-2 in its own way? Does GPT-2 notice a
 # repetition, unlike our small model? And what does it write, with nucleus sampling as in lesson 06?
 
 # %%
@@ -1561,7 +1562,7 @@ def gpt_2_in_your_model():
 # A colleague has changed the attention of your language model to make it faster. The loss on training text falls from
 # 3.1 to 0.4 nats, and on held-out text to 0.5. "It generalizes," he says. "The validation loss proves it." In four to
 # seven sentences: why doesn't the held-out loss prove that? Which two experiments would show what is going on? What
-# would each show if the model is honest, and if it isn't?
+# would each show if the model were honest, and if it weren't?
 #
 # Learning on your own? Once you have written your answer,
 # `solution("gpt.too_good")` in a new cell shows one good answer and what earns points.
@@ -1571,13 +1572,14 @@ def gpt_2_in_your_model():
 # new text. So a low held-out loss shows that the model hasn't just memorized its training text, but not that it is
 # honest: with a leak, both losses fall together. A loss far below what the text's own uncertainty allows is suspicious
 # in itself. First experiment: change one token and see which predictions move. In an honest model, predictions before
-# that position don't move at all; in a leaking one they do, especially the prediction just before it. Second: let it
-# write. It can't copy the next token while writing, so an honest model with such a loss writes well, and a leaking one
-# writes nonsense. (The loss by position would also work: in a leaking model it is near 0 everywhere except at the last
+# that position don't move at all; in a leaky one they do, especially the prediction just before it. Second: let it
+# write. It can't copy the next token while writing, so an honest model with such a loss writes well, and a leaky one
+# writes nonsense. (The loss by position would also work: in a leaky model it is near 0 everywhere except at the last
 # position.)
 #
 # *(One point: copying works on new text too, so the held-out loss distinguishes learning from memorizing, but not from
-# leaking. One point: two experiments, each with both outcomes: change a token, let it write, or the loss by position.)*
+# leaking. One point: two experiments, such as changing a token, letting it write, or looking at the loss by position,
+# each with both outcomes.)*
 
 # %% [markdown]
 # ### 9.3 Where do you get good text?

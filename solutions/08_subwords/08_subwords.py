@@ -921,10 +921,10 @@ check("subwords.windowed_bits", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now for Shakespeare: *your* merges, learned from the words that occur at least twice, encode his lines (the library
-# applies them, since it is much faster), and a small GPT learns from the tokens. It is built from your own parts from
-# lessons 03, 04 and 07 if they passed their checks. Each of the three models reads the first nine tenths of the text
-# three times, and is tested on the last tenth.
+# Now for Shakespeare: *your* merges, learned from the words that occur at least twice, turn his lines into tokens, and
+# a small GPT learns from these. (The library applies the merges, since it is much faster.) The GPT is built from your
+# own parts from lessons 03, 04 and 07 if they passed their checks. Each of the three models reads the first nine tenths
+# of the text three times, and is tested on the last tenth.
 #
 # **Predict first**: which of `"bytes"`, `"500 tokens"` and `"2,000 tokens"` has the smallest loss per token? Which
 # needs the fewest bits per byte?
@@ -1192,9 +1192,9 @@ def two_ways_to_learn():
 # ### 5.1 Letters
 #
 # How many times does *e* occur in a word? You look and count. A model has to memorize how each token is spelled. Make
-# it as easy as possible: take nine tenths of Shakespeare's words and the number of *e*s in each, and fit one number for
-# each of the 2,000 tokens (by **least squares**). Then test these numbers on the other words. Some words consist only
-# of tokens that occur in those nine tenths; others contain a new token.
+# that as easy as possible: take nine tenths of Shakespeare's words, count the *e*s in each, and fit one number for each
+# of the 2,000 tokens (by **least squares**). Then test these numbers on the other words. Some of those words consist
+# only of tokens that the fit has seen; others contain a new one.
 
 
 # %% tags=["demo"]
@@ -1363,9 +1363,10 @@ def two_languages():
 # `subwords.which_tokenizer` · 2 points, read by a person · about 10 minutes
 #
 # A hospital wants a small language model for German medical reports: long compounds, Latin terms, many measured values.
-# One colleague says: "Take GPT-2's tokenizer, it can encode anything." Another: "Learn 200,000 tokens from our reports,
-# then nearly every word is one token, and the loss per token will tell us which is better." In three to six sentences:
-# what is right and what is wrong with each idea? What would you do instead, and what would you measure to decide?
+# One colleague says: "Take GPT-2's tokenizer: it can encode anything." Another says: "If we learn 200,000 tokens from
+# our reports, nearly every word will be one token, and the loss per token will tell us which is better." In three to
+# six sentences: what is right about each idea, and what is wrong with it? What would you do instead, and what would you
+# measure to decide?
 #
 # Learning on your own? Once you have written your answer,
 # `solution("subwords.which_tokenizer")` in a new cell shows one good answer and what earns points.

@@ -275,8 +275,8 @@ def your_batch():
 
 
 # %% [markdown]
-# *Basketball* and *Chicago* are rare in our small world, so they are split; but no word is unknown. Here is
-# the sum of the three embeddings:
+# *Basketball* and *Chicago* are rare in our small world, so they are split, but no word is unknown. Here is the sum of
+# the three embeddings:
 
 
 # %% tags=["demo"]
@@ -596,8 +596,8 @@ def how_well_it_guesses():
 # doesn't.
 
 # %% [markdown] tags=["fine-print"]
-# Each text has at least one sentence, and a chance is never 0.5. `chances` and `others` have one entry for each pair,
-# over all texts. BERT's published weights use the same labels.
+# Each text has at least one sentence, and no number in `chances` is exactly 0.5. `chances` and `others` have one entry
+# for each pair, over all texts. BERT's published weights use the same labels.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-sentence_pairs-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -645,7 +645,8 @@ check("bert.sentence_pairs", hidden=True)
 # 2]`, and `pair_labels` is `[batch]`; the result is a single number `[]`.
 
 # %% [markdown] tags=["fine-print"]
-# At least one token is masked. Logits may differ by hundreds. The gradients for both kinds of logits are compared.
+# At least one token is masked. Logits may differ by hundreds. The check also compares the gradients for both kinds of
+# logits.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-pretraining_loss-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -783,8 +784,8 @@ def a_minute_of_pre_training():
 # pairs' loss stays at log 2, the loss of a coin toss, for a while: whether *it then growled* follows *the queen baked
 # the cake* depends on what *growled* and *queen* mean.
 #
-# At the end, your loss is still more than a nat above that of the small BERT, which saw over seventeen times as many
-# batches, and larger ones.
+# At the end, your loss is still more than a nat above that of the small BERT, which saw more than seventeen times as
+# many batches, and larger ones at that.
 #
 # ## 5. Heads
 #
@@ -918,8 +919,8 @@ def does_it_follow():
 # %% [markdown]
 # The head judges the first three well: a queen isn't an *it*, and the wolf wasn't mentioned. To see that, it must
 # compare two texts. But the queen baked *cake*, not *cheese*, and a queen isn't a *he*. A randomly drawn sentence
-# rarely has mistakes like these and no others, so the model never had to spot them. A model learns what its objective
-# requires, by the shortest route: that is the case against next-sentence prediction.
+# rarely has just one small mistake, so the model never had to spot one. A model learns what its objective requires, by
+# the shortest route: that is the case against next-sentence prediction.
 #
 # ### 5.2 Two hundred sentences
 #
@@ -935,8 +936,8 @@ def does_it_follow():
 # - **fine-tuning**: the small BERT; we train all of its weights;
 # - **feature-based**: the small BERT, **frozen**; we train only the head on its states (Devlin et al., 2019, section 5.3);
 # - **from scratch**: the same network with random initial weights;
-# - **recurrent**: a bidirectional recurrent network, from scratch. Its state at the first word has read the whole
-#   sentence backwards, so your head works with it, too.
+# - **recurrent**: a bidirectional recurrent network, from scratch. At the first word, its backward half has read the
+#   whole sentence, so your head works with it, too.
 #
 # If you have pre-trained your own encoder in section 4.2, there is a fifth candidate: **your own encoder**, fine-tuned.
 #
@@ -1072,10 +1073,10 @@ def two_hundred_sentences():
 
 # %% [markdown]
 # Pre-training wins by far. Many nouns occur once or never in 200 sentences, so a model trained from scratch can't know
-# that a *ferret* is an animal. The small BERT has read stories in which ferrets chase others and are called *it*, so
-# the vector of *ferret* lies among the vectors of other animals. The labels only *name* a boundary that is already
-# there. On the second task, the models trained from scratch do no better than chance: there is too little data to learn
-# how to compare two nouns.
+# that a *ferret* is an animal. The small BERT has read stories in which ferrets chase other animals and are called
+# *it*, so the vector of *ferret* lies among theirs. The labels only *name* a boundary that is already there. On the
+# second task, the models trained from scratch do no better than chance: there is too little data to learn how to
+# compare two nouns.
 #
 # **Features or fine-tuning?** On the first task, both do equally well. For next-sentence prediction, [CLS] had to learn
 # whether a story continues with *she* or with *it*, and that is the answer here. But it never had to compare two nouns,
@@ -1136,7 +1137,7 @@ def few_labels(labels, order, count):
 
 
 # %% [markdown] tags=["reason"]
-# A single walk is enough, with a tally for each class. Among the first 50 shuffled texts, the classes would differ in
+# One walk is enough if you keep a tally for each class. Among the first 50 shuffled texts, the classes would differ in
 # size by chance. Every walk starts at the same place, so the 50 texts are a subset of the 200. Several draws show how
 # much of a result is luck.
 
@@ -1198,12 +1199,12 @@ def linear_probe(features, labels, new_features, classes, rate, decay, steps):
 
 
 # %% [markdown] tags=["reason"]
-# After standardizing, one learning rate suits all features. The mean and the variance are part of the model; if you
-# computed them on the test texts, that would be a small leak, and an easily overlooked one. The 1e-5 matters: one of
-# MiniLM's features hardly ever changes, and if you divided it by almost 0, its rounding errors would count as much as
-# the other features. The gradient of cross-entropy with respect to the logits is the softmax minus the one-hot labels,
-# so you don't even need autograd. With 50 texts and 384 features, a linear layer can fit any labels; weight decay and a
-# fixed number of steps keep its weights small.
+# After standardizing, one learning rate suits all features. The mean and the variance are part of the model; computing
+# them on the test texts would be a small leak, and an easy one to miss. The 1e-5 matters: one of MiniLM's features
+# hardly ever changes, and if you divided it by almost 0, its rounding errors would count as much as the other features.
+# The gradient of cross-entropy with respect to the logits is the softmax minus the one-hot labels, so you don't even
+# need autograd. With 50 texts and 384 features, a linear layer can fit any labels; weight decay and a fixed number of
+# steps keep its weights small.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-linear_probe-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("bert.linear_probe")
@@ -1373,7 +1374,7 @@ def real_reviews():
 
 
 # %% [markdown]
-# With fifty labels, the frozen encoder matches a bag that has all 2,382, and beats it in most draws. With so few
+# With fifty labels, the frozen encoder matches a bag trained on all 2,382, and beats it in most draws. With so few
 # labels, a bag has seen most words too rarely, or never; MiniLM knows which words are used similarly. The probe on the
 # mean is far ahead of the probe on [CLS], since this encoder was trained to bring the *means* of related sentences
 # together. (According to its model card, some of its billion training pairs were labeled for entailment.)
@@ -1460,24 +1461,25 @@ def does_fine_tuning_pay():
 # `bert.does_it_pay` · 2 points, read by a person · about 12 minutes
 #
 # A team has 200 labeled complaints. Their frozen encoder with a probe gets 87.3% of 600 test texts right. They
-# fine-tune its last layer with six different learning rates; the best of the six gets 88.5% of the same 600. "It pays
-# off: more than a point," they write. In four to six sentences: what does their figure fail to show, and why? Which
-# experiment would show it, with the labels that they have? And name a task for which a probe on the mean of frozen
-# states is not enough, however many labels there are.
+# fine-tune its last layer with six different learning rates; the best of the six gets 88.5% of the same 600 right. "It
+# pays off: more than a point," they write. In four to six sentences: what does their figure fail to show, and why?
+# Which experiment would show it, with the labels that they have? And name a task for which a probe on the mean of
+# frozen states is not enough, however many labels there are.
 #
 # Learning on your own? Once you have written your answer,
 # `solution("bert.does_it_pay")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "bert-does_it_pay-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # With 600 texts, an accuracy near 88% has a standard error of √(0.88 · 0.12 / 600), or 1.3 points, so 1.2 points may be
-# noise. They also chose the best of six on the test itself: even if all six rates were equally good, the luckiest would be
-# ahead. They should choose the rate by cross-validation within the 200 labels, repeat both methods on several draws and
-# seeds, and compare them in pairs, draw by draw, on a test that they use once. A probe on the mean is not enough for *of a
-# kind?*: the frozen layers never had to tell whether two nouns are alike, so the features don't contain the answer in a
-# linear form.
+# noise. They also chose the best of six on the test itself: even if all six rates were equally good, the luckiest would
+# be ahead. They should choose the rate by cross-validation within the 200 labels, repeat both methods on several draws
+# and seeds, and compare them in pairs, draw by draw, on a test set that they use only once. A probe on the mean is not
+# enough for *of a kind?*: the frozen layers never had to tell whether two nouns are alike, so the features don't
+# contain the answer in a linear form.
 #
-# *(One point: the noise of 600 texts, and the best of six chosen on the test. One point: a rate chosen on validation data,
-# several draws, paired comparison; and a task that frozen features can't solve, with the reason.)*
+# *(One point: accuracy on 600 texts is noisy, and the best of the six rates was chosen on the test. One point: a rate
+# chosen on validation data, several draws, paired comparison; and a task that frozen features can't solve, with the
+# reason.)*
 
 # %% [markdown]
 # ### 5.4 Two texts
@@ -1514,8 +1516,8 @@ def does_fine_tuning_pay():
 # | AX-b, AX-g | diagnostics: broad coverage, and Winogender |
 #
 # Must the encoder read the two texts **together**? Instead, you could encode each text separately with MiniLM, and take
-# the cosine of the two vectors. *Predict first:* for each of eight premises, one hypothesis follows and another
-# doesn't. In how many cases is the hypothesis that follows closer to the premise?
+# the cosine of the two vectors. *Predict first:* for each of eight premises, there is one hypothesis that follows and
+# one that doesn't. How many of the premises are closer to the one that follows?
 
 # %%
 nearer = None  # of 8
@@ -1654,8 +1656,8 @@ def she_he_or_it():
 # classes]`. Here, *pieces* are the subword tokens, and *tokens* are the words to be labeled.
 
 # %% [markdown] tags=["fine-print"]
-# [CLS] is at position 0, so words start later. Rows with fewer words are padded with 0. Their scores at this padding
-# are not compared. Gradients are compared.
+# [CLS] is at position 0, so words start later. Rows with fewer words are padded with 0. The check ignores the scores at
+# this padding, but it does compare gradients.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-token_classifier-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1724,7 +1726,7 @@ show.matrices(
 
 # %% [markdown]
 # What will a tagger do? Our small world has such headlines: *french found cakes on taxes*, *german right argues on
-# orkney islands*. A few are ambiguous, and these are labeled sometimes one way and sometimes the other.
+# orkney islands*. A few are ambiguous and are labeled sometimes one way, sometimes the other.
 #
 # *Predict first:* after one pass over four hundred sentences, what percentage of the tags in new sentences are right,
 # with and without pre-training? (Of the nine tags, *NOUN* is the most frequent.)
@@ -1839,8 +1841,8 @@ def names_of_parties_and_places():
 
 
 # %% [markdown]
-# From left to right, the measures in the table get harsher. The tagger trained from scratch gets 94 of 100 words right,
-# but it gets every third sentence wrong (a tagger that always says O does no worse), and many of the words that it
+# From left to right, the measures in the table get harsher. The tagger trained from scratch gets 94% of the words
+# right, but a third of the sentences wrong (a tagger that always says O does no worse). Many of the words that it
 # labels ORG aren't part of any party. It is only a few points of accuracy behind the fine-tuned tagger, but at least
 # twenty points of F1. Rare labels need F1.
 #
@@ -1900,7 +1902,7 @@ def best_spans(logits, max_tokens=None):
 
 # %% [markdown] tags=["reason"]
 # The table of all sums contains every candidate, and its largest valid entry is the answer. If you choose both ends
-# separately, the end may come before the beginning; if you then sort the two, or fix one and search for the other, you
+# separately, the end may come before the beginning. If you then sort the two, or fix one and search for the other, you
 # get a span, but not always the best one.
 #
 # Fill invalid spans with minus infinity. If you set them to 0, or multiply by a triangular mask, they win whenever all
@@ -2008,8 +2010,9 @@ def who_did_it():
 # %% [markdown]
 # Sort mistakes before you count them. Hardly any are nonsense: the model knows that *who* asks for a person or an
 # animal and *where* asks for a location, and it usually knows where answers begin and end. It doesn't always know
-# *which sentence* is meant. In the picture, both rows have a candidate in each sentence, and the best span runs from
-# one to the other. Forbid long spans with `max_tokens`, and some of these mistakes disappear for free.
+# *which sentence* is meant. In the picture, both rows have a candidate in each sentence, and the best span begins in
+# one sentence and ends in the other. Forbid long spans with `max_tokens`, and some of these mistakes disappear for
+# free.
 
 
 # %% [markdown]
@@ -2147,7 +2150,7 @@ def seven_heads():
 # Here is the `transformers` library's BERT with **our weights**, next to our own BERT.
 
 # %% [markdown] tags=["slides"]
-# S1 recommends PyTorch and this library: its documentation is dense, so open a notebook and play. You can't download
+# S1 recommends PyTorch and this library. Its documentation is dense, so open a notebook and play. You can't download
 # GPT-3 or GPT-4, so you can't put a head on them.
 
 # %% tags=["demo"]
@@ -2200,14 +2203,14 @@ else:
 # - **segment**: a number that says which text a token belongs to.
 # - **pooler**: the dense layer with tanh between [CLS] and a classifier.
 # - **normalizer**: the sum of the exponentials of all scores; dividing by it gives probabilities.
-# - **textual entailment**: whether a sentence follows from another.
+# - **textual entailment**: whether one sentence follows from another.
 # - **GLUE, SuperGLUE**: collections of tasks about one text or two.
 # - **part-of-speech tagging**: giving each word its part of speech.
-# - **named-entity recognition**: finding names, and what they name.
+# - **named-entity recognition**: labeling the names in a text by kind, such as person or location.
 # - **precision, recall, F1**: the share of predictions that are right; the share of a label's words that were found; a mean of both.
 # - **span**: a stretch of a text.
 #
 # ## What you have now
 #
 # You have an encoder, its pre-training, its heads, and a measure of what it is worth. A label is either right or wrong.
-# But how right is a translation, or a summary? That is the question of the next lesson.
+# But how good is a translation, or a summary? That is the question of the next lesson.

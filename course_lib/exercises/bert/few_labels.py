@@ -136,8 +136,8 @@ EXERCISE = Exercise(
             ),
         ),
         in_proportion=(
-            "Your answer gives each class its proportion of all texts. Give each class the same number, so that a "
-            "constant answer is right equally often at every size.",
+            "Your answer takes texts from each class in proportion to its size. Take the same number from each class, "
+            "so that a constant answer does equally well for every `count`.",
             lambda labels, order, count: order[
                 sum(
                     (

@@ -161,8 +161,8 @@ EXERCISE = Exercise(
             all_but_special_hidden=_slip(("chosen, shown", "~special, shown")),
         ),
         *alike(
-            "Your answer does not follow `fate`. Below 0.8, a chosen token becomes [MASK]; between 0.8 and 0.9, it "
-            "becomes the token in `anything`; above 0.9, it stays.",
+            "Your answer doesn't use `fate` correctly. Below 0.8, a chosen token becomes [MASK]; between 0.8 and 0.9, "
+            "it becomes the token in `anything`; above 0.9, it stays.",
             always_mask=_slip(("fate < 0.8", "fate < 2")),
             no_word_stays=_slip(("fate < 0.9", "fate < 2")),
             others_and_stays_exchanged=_slip(("anything, ids", "ids, anything")),

@@ -169,7 +169,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "dropout",
-            "Your answer applies dropout to the vector in training. BERT does so, too, but leave it out in this "
+            "Your answer applies dropout to the vector in training. BERT does that, too, but leave it out in this "
             "exercise.",
             _slip(("(pooled)", "(nn.functional.dropout(pooled, 0.1, self.training))")),
         ),

@@ -76,8 +76,8 @@ EXERCISE = Exercise(
             ("losses[..., :-1] = 0", "pass"),
         ),
         as_good_as_the_last=(
-            "You predict that every position is now as good as the last, which always sees all tokens. But the "
-            "earlier positions even see their own target, so they don't have to guess.",
+            "You predict that every position is now as good as the last, which always sees all tokens. But every "
+            "earlier position also sees its own target, so it doesn't have to guess.",
             ("return losses", "return honest[..., -1:].expand_as(honest)"),
         ),
         as_good_as_the_best=(

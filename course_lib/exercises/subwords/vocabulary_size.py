@@ -74,7 +74,7 @@ EXERCISE = Exercise(
         *slips(
             _size_added_up,
             two_become_one=(
-                "You expect the vocabulary to shrink, because two tokens become one. That happens only in the words. "
+                "You expect the vocabulary to shrink, because two tokens become one. But only the words get shorter. "
                 "The vocabulary keeps both tokens for other words, so each merge adds one.",
                 ("+ merges", "- merges"),
             ),
