@@ -161,8 +161,8 @@ class ClusterBackend:
     def describe(self) -> str:
         """Return a line about the workers and their sandboxes."""
         self.begin()
-        weakest = min(Level[one.level] for one in self._good)
-        hosts = len({one.host for one in self._good})
+        weakest = min(Level[worker.level] for worker in self._good)
+        hosts = len({worker.host for worker in self._good})
         where = f"{count(len(self._good), 'worker')} on {count(hosts, 'machine')}"
         return f"{where}; {describe(weakest, self.strategy.limits)}"
 

@@ -132,5 +132,7 @@ def exercises_digest(exercises: Iterable[Exercise]) -> str:
     """Return a digest of exercises, which is the same on two machines if the exercises are."""
     from autograder.grading.digests import fingerprints
 
-    definitions = json.dumps({one.id: fingerprints.of_exercise(one) for one in exercises}, sort_keys=True)
+    definitions = json.dumps(
+        {exercise.id: fingerprints.of_exercise(exercise) for exercise in exercises}, sort_keys=True
+    )
     return hashlib.sha256(definitions.encode()).hexdigest()

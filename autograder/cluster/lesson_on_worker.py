@@ -44,8 +44,10 @@ class Order:
     def of(cls, assignment: Assignment) -> Order:
         """Return the order to grade a lesson."""
         course, name = assignment.course, assignment.lesson
-        tolerances = {one.id: course.semester.exercise(one.id).tolerance for one in assignment.exercises}
-        terms = {exercise: ExerciseTerms(tolerance=one) for exercise, one in tolerances.items() if one}
+        tolerances = {exercise.id: course.semester.exercise(exercise.id).tolerance for exercise in assignment.exercises}
+        terms = {
+            exercise: ExerciseTerms(tolerance=tolerance) for exercise, tolerance in tolerances.items() if tolerance
+        }
         is_own = course.exercises.folder is not None
         return cls(
             course={
@@ -83,7 +85,7 @@ class LessonOnWorker(GradingOnWorker):
         if self._order.sources:
             write_files(self._order.sources, scratch / "exercises")
             settings["exercises"] = replace(settings["exercises"], folder=scratch / "exercises")
-        settings = {one.name: getattr(empty, one.name) for one in fields(Course)} | settings
+        settings = {setting.name: getattr(empty, setting.name) for setting in fields(Course)} | settings
         lesson = Assignment(course=CourseOnWorker(**settings, held=self._secret), **self._order.lesson)
         if exercises_digest(lesson.exercises) != self._order.definitions:
             raise WorkerRefused("the exercises are different there; install the same versions there")

@@ -19,7 +19,7 @@ from autograder.grading.task import Finished, Task
 from course_lib.judging.observation import Outcome
 
 _KNOWN_HERE = {"conditions", "by_hand", "adjustments", "decided", "lateness", "weight", "drop_lowest", "is_withdrawn"}
-_OF_RECORD = [one.name for one in fields(Record) if one.name not in {"exercises", *_KNOWN_HERE}]
+_OF_RECORD = [field.name for field in fields(Record) if field.name not in {"exercises", *_KNOWN_HERE}]
 """The fields of a record that cross unchanged. Its exercises cross too; only the client knows the rest."""
 
 
@@ -111,7 +111,7 @@ def open_reply(content: bytes, task: Task, conditions: Conditions) -> tuple[Fini
 
 def _plain(record: Record) -> dict[str, Any]:
     plain = {name: getattr(record, name) for name in _OF_RECORD}
-    return plain | {"exercises": [asdict(one) for one in record.exercises]}
+    return plain | {"exercises": [asdict(exercise) for exercise in record.exercises]}
 
 
 def _record(plain: Mapping[str, Any], conditions: Conditions) -> Record:

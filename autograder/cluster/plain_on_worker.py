@@ -45,11 +45,11 @@ class PlainOrder:
     @classmethod
     def of(cls, strategy: PlainStrategy) -> PlainOrder:
         """Return the order to grade an assignment."""
-        one = strategy.assignment
+        assignment = strategy.assignment
         return cls(
-            assignment=pickle.dumps((one.name, one.notebooks, one.limits, one.feedback)),
-            settings={name: dict(one.course.config.get(name, {})) for name in _SETTINGS},
-            files={name: path.read_bytes() for name, path in one.course_files.items()},
+            assignment=pickle.dumps((assignment.name, assignment.notebooks, assignment.limits, assignment.feedback)),
+            settings={name: dict(assignment.course.config.get(name, {})) for name in _SETTINGS},
+            files={name: path.read_bytes() for name, path in assignment.course_files.items()},
             doubts=strategy.doubts,
             versions=strategy.conditions.versions,
         )

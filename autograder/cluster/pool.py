@@ -83,15 +83,15 @@ class ClusterPool:
         self._side = side
         self._tell = tell
         self._lost_seconds = lost_seconds
-        self._told: dict[str, str] = {}
+        self._refused: dict[str, str] = {}
         self._offering: set[str] = set()
         self._on_their_way: dict[Future[Finished], Any] = {}
-        self._next_look = self._seen = 0.0
+        self._next_look = self._last_offer = 0.0
 
     def __enter__(self) -> Self:
         self._client.run_on_scheduler(keep_few_messages)
         self._client.register_plugin(self._side.on_worker(self.name), name=self.name)
-        self._seen = time.monotonic()
+        self._last_offer = time.monotonic()
         self._look()
         return self
 
@@ -179,24 +179,24 @@ class ClusterPool:
     def _look(self) -> None:
         """Find out which workers there are, and name each refused one once."""
         workers = workers_of(self._client)
-        offering = {address for address, one in workers.items() if one["resources"].get(self.name)}
+        offering = {address for address, worker in workers.items() if worker["resources"].get(self.name)}
         for address in self._offering - workers.keys():
             self._tell(f"worker {address} was lost; its submissions go to another worker")
-        others = [address for address in workers if address not in offering and address not in self._told]
+        others = [address for address in workers if address not in offering and address not in self._refused]
         if others:
             client = self._client
             asked = _ask(client, lambda: client.run(problem_at, self.name, workers=others, on_error="return"))
             for address, problem in asked.items():
                 if problem:
-                    self._told[address] = str(problem)
+                    self._refused[address] = str(problem)
                     self._tell(refusal(workers[address].get("name", ""), address, str(problem)))
         now = time.monotonic()
         if offering != self._offering:
             logger.info("%d workers can grade", len(offering))
         if offering:
-            self._seen = now
-        elif now - self._seen > self._lost_seconds:
-            why = "".join(f"; {problem}" for problem in dict.fromkeys(self._told.values()))
+            self._last_offer = now
+        elif now - self._last_offer > self._lost_seconds:
+            why = "".join(f"; {problem}" for problem in dict.fromkeys(self._refused.values()))
             raise WorkersLost(f"no worker is left that can grade{why}")
         self._offering = offering
         self._next_look = now + (LOOK_SECONDS if offering else LOOK_SECONDS / 4)
@@ -241,21 +241,21 @@ def examine_workers(client: Any, here: Examined, min_level: str, level: str) -> 
         raise BadInput(
             f"the scheduler cannot import Katze ({error}); start it where the same Katze is installed"
         ) from None
-    said = client.run(examine_worker, min_level, level, on_error="return")
+    reports = client.run(examine_worker, min_level, level, on_error="return")
     known, found = workers_of(client), []
-    for address, one in sorted(said.items()):
-        examined = _examined(one)
+    for address, report in sorted(reports.items()):
+        examined = _examined(report)
         name = str(known.get(address, {}).get("name", ""))
         found.append(ExaminedWorker(name, address, examined, why_not(examined, here)))
     return found
 
 
-def _examined(said: object) -> Examined:
-    if isinstance(said, dict):
-        return Examined(**said)
-    if isinstance(said, ImportError):
-        return Examined("", problem=missing_in_words(said))
-    return Examined("", problem=f"it does not answer: {said}")
+def _examined(report: object) -> Examined:
+    if isinstance(report, dict):
+        return Examined(**report)
+    if isinstance(report, ImportError):
+        return Examined("", problem=missing_in_words(report))
+    return Examined("", problem=f"it does not answer: {report}")
 
 
 def require_a_worker(workers: Sequence[ExaminedWorker], tell: Callable[[str], None]) -> list[Examined]:
@@ -264,8 +264,8 @@ def require_a_worker(workers: Sequence[ExaminedWorker], tell: Callable[[str], No
     Raises:
         BadInput: no worker may grade.
     """
-    good = [one.examined for one in workers if not one.refused]
-    refused = [refusal(one.name, one.address, one.refused) for one in workers if one.refused]
+    good = [worker.examined for worker in workers if not worker.refused]
+    refused = [refusal(worker.name, worker.address, worker.refused) for worker in workers if worker.refused]
     if not good:
         more = f" (and {len(refused) - 1} more)" if len(refused) > 1 else ""
         raise BadInput(f"no worker can grade: {refused[0] if refused else 'there is none'}{more}")

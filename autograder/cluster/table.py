@@ -41,14 +41,16 @@ def print_workers(workers: Sequence[ExaminedWorker], console: Console) -> None:
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for title in ("", "worker", "machine", "boxes", *_SHOWN):
         table.add_column(title, no_wrap=True)
-    for one in workers:
-        versions = (one.examined.versions.get(name, "–") for name in _SHOWN)
-        mark = "[red]✗[/]" if one.refused else "[green]✓[/]"
-        shown = (one.name or one.address, one.examined.host or "–", one.examined.level or "–", *versions)
+    for worker in workers:
+        versions = (worker.examined.versions.get(name, "–") for name in _SHOWN)
+        mark = "[red]✗[/]" if worker.refused else "[green]✓[/]"
+        shown = (worker.name or worker.address, worker.examined.host or "–", worker.examined.level or "–", *versions)
         table.add_row(mark, *map(escape, shown))
     console.print(table)
-    for one in workers:
-        if one.refused:
-            console.print(refusal(one.name, one.address, one.refused), highlight=False, markup=False, soft_wrap=True)
-    able = sum(not one.refused for one in workers)
+    for worker in workers:
+        if worker.refused:
+            console.print(
+                refusal(worker.name, worker.address, worker.refused), highlight=False, markup=False, soft_wrap=True
+            )
+    able = sum(not worker.refused for worker in workers)
     console.print(f"{able} of {len(workers)} workers can grade.", highlight=False)

@@ -88,8 +88,8 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, Command]]:
 
 
 def _add(subparsers: Any, name: str, group: str, module: ModuleType) -> Command:
-    said = (module.__doc__ or "").rstrip(".")
-    summary = said[:1].lower() + said[1:]
+    sentence = (module.__doc__ or "").rstrip(".")
+    summary = sentence[:1].lower() + sentence[1:]
     parser: argparse.ArgumentParser = subparsers.add_parser(
         name, description=summary, epilog=f"example: {module.EXAMPLE}"
     )

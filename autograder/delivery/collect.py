@@ -181,7 +181,7 @@ def _guessed(download: Download, lessons: Sequence[str]) -> Platform:
         BadInput: it comes from a platform that cannot be read.
     """
     *platforms, whatever = PLATFORMS
-    found = next((one for one in platforms if one.recognises(download, lessons)), None)
+    found = next((platform for platform in platforms if platform.recognises(download, lessons)), None)
     if found is None and sum(is_archive(file.name) for file in download.files) <= _SECTIONS:
         unpacked = replace(download, refused={**download.refused})
         if unpacked.unpack():
@@ -244,19 +244,19 @@ def _by_lesson(
         return {_lesson_of_all(found, wanted, lessons, source): list(found)}
     by_lesson: dict[str, list[Found]] = defaultdict(list)
     strangers: Counter[str] = Counter()
-    for one in found:
-        lesson = _lesson_by_name(one, lessons)
-        if one.lesson and not lesson:
-            strangers[one.lesson] += 1
+    for submission in found:
+        lesson = _lesson_by_name(submission, lessons)
+        if submission.lesson and not lesson:
+            strangers[submission.lesson] += 1
             continue
-        lesson = lesson or _lesson_by_cells(one, lessons) or wanted or ""
+        lesson = lesson or _lesson_by_cells(submission, lessons) or wanted or ""
         if wanted and lesson != wanted:
             strangers[lesson] += 1
         elif lesson:
-            by_lesson[lesson].append(one)
+            by_lesson[lesson].append(submission)
         else:
             said = ("nothing says which lesson it was handed in to: collect it again with --lesson",)
-            collection.rows.append(Row(one.title, "not collected", name=one.name, said=said))
+            collection.rows.append(Row(submission.title, "not collected", name=submission.name, said=said))
     others = Counter({name: number for name, number in strangers.items() if name in lessons})
     if wanted and others and not (by_lesson or collection.rows) and not platform.is_all_lessons:
         raise _other(source, wanted, others)
@@ -273,14 +273,16 @@ def _lesson_of_all(found: Sequence[Found], wanted: str | None, lessons: Sequence
         BadInput: it is unclear, or most submissions lack the wanted lesson's name and contain another lesson's cells.
     """
     if wanted:
-        unnamed = [one for one in found if _lesson_by_name(one, lessons) != wanted]
-        others = Counter(_lesson_by_cells(one, lessons) for one in unnamed[:_LOOKED_INTO])
+        unnamed = [submission for submission in found if _lesson_by_name(submission, lessons) != wanted]
+        others = Counter(_lesson_by_cells(submission, lessons) for submission in unnamed[:_LOOKED_INTO])
         del others[wanted], others[""]
         if 2 * len(unnamed) > len(found) and 2 * others.total() > min(len(unnamed), _LOOKED_INTO):
             raise _other(source, wanted, others)
         return wanted
-    lessons_of = Counter(filter(None, (_lesson_by_name(one, lessons) for one in found)))
-    lessons_of = lessons_of or Counter(filter(None, (_lesson_by_cells(one, lessons) for one in found[:_LOOKED_INTO])))
+    lessons_of = Counter(filter(None, (_lesson_by_name(submission, lessons) for submission in found)))
+    lessons_of = lessons_of or Counter(
+        filter(None, (_lesson_by_cells(submission, lessons) for submission in found[:_LOOKED_INTO]))
+    )
     if not lessons_of:
         raise BadInput(f"nothing in {source} says which lesson it was handed in to; name it with --lesson")
     [(lesson, times), *others_of] = lessons_of.most_common()
@@ -314,18 +316,22 @@ class _Run:
     def take_lesson(self, lesson: str, found: Sequence[Found]) -> None:
         """Collect all submissions to a lesson, one student at a time."""
         together: dict[str, list[tuple[Found, Person]]] = defaultdict(list)
-        for one in found:
+        for submission in found:
             try:
-                person = student_of(one, self.platform, self.roster)
+                person = student_of(submission, self.platform, self.roster)
             except Refused as refusal:
-                self.collection.rows.append(_row(one, "not collected", [refusal.reason], lesson=lesson, name=one.name))
+                self.collection.rows.append(
+                    _row(submission, "not collected", [refusal.reason], lesson=lesson, name=submission.name)
+                )
             else:
-                together[folder_name(person.id)].append((self._with_table(one, person), person))
+                together[folder_name(person.id)].append((self._with_table(submission, person), person))
         before = read_collected(self.course, lesson)
         students = dict(before)
         try:
             for folder, attempts in sorted(together.items()):
-                taken = self._take(lesson, folder, attempts[0][1], [one for one, _ in attempts], students.get(folder))
+                taken = self._take(
+                    lesson, folder, attempts[0][1], [submission for submission, _ in attempts], students.get(folder)
+                )
                 if taken is not None:
                     students[folder] = taken
         finally:
@@ -349,12 +355,12 @@ class _Run:
     ) -> Delivery | None:
         """Collect a student's newest submission to a lesson; return what to record, or None for nothing."""
         said: list[str] = []
-        possible = [_with_a_possible_time(one, said) for one in attempts]
-        by_time = all(one.handed_in for one in possible)  # else go by the platform's own count
+        possible = [_with_a_possible_time(attempt, said) for attempt in attempts]
+        by_time = all(attempt.handed_in for attempt in possible)  # else go by the platform's own count
         *older, newest = sorted(
-            possible, key=lambda one: (one.handed_in.timestamp() if by_time and one.handed_in else 0, one.rank)
+            possible, key=lambda found: (found.handed_in.timestamp() if by_time and found.handed_in else 0, found.rank)
         )
-        others = [OlderDelivery(one.title, _iso(one.handed_in)) for one in reversed(older)]
+        others = [OlderDelivery(attempt.title, _iso(attempt.handed_in)) for attempt in reversed(older)]
         said += [f"an earlier one does not count: {_called(other)}" for other in others]
         name, id = person.name or newest.name, person.id if folder != person.id else ""
         row = partial(_row, lesson=lesson, student=folder, name=name, id=id)

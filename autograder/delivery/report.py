@@ -53,5 +53,5 @@ def _when(row: Row) -> str:
 
 
 def _result(row: Row) -> Text:
-    said = [*([f"the folder stands for {printable(row.id)}"] if row.id else []), *row.said]
-    return Text.assemble((row.result, _COLOURS.get(row.result, "")), *(f"; {one}" if one else "" for one in said))
+    remarks = [*([f"the folder stands for {printable(row.id)}"] if row.id else []), *row.said]
+    return Text.assemble((row.result, _COLOURS.get(row.result, "")), *(f"; {text}" if text else "" for text in remarks))

@@ -134,7 +134,7 @@ def plan(
             pages[page.name] = page
     going_back = {page.student for page in pages.values()}
     remarks += [sentence.format(some(students)) for sentence, students in left_out.items()]
-    remarks += _not_final(course, lesson, [one for one in records if one.student in going_back])
+    remarks += _not_final(course, lesson, [record for record in records if record.student in going_back])
     return GoingBack(lesson, target, tuple(pages.values()), tuple(remarks))
 
 
@@ -177,10 +177,10 @@ def _page(
 
 def _comment(record: Record) -> str:
     """Return a person's comments to a student as HTML, a paragraph for each cell; it never begins like a formula."""
-    said = [(re.sub(r"-(?:written|answer|check)$", "", cell.cell), cell.comment.strip()) for cell in record.by_hand]
+    comments = [(re.sub(r"-(?:written|answer|check)$", "", cell.cell), cell.comment.strip()) for cell in record.by_hand]
     return "".join(
         f"<p>{escape(cell.replace('-', '.', 1))}: {escape(comment).replace(chr(10), '<br>')}</p>"
-        for cell, comment in said
+        for cell, comment in comments
         if comment
     )
 
@@ -216,7 +216,7 @@ def fill_worksheet(plan: GoingBack, worksheet: Path, scale: bool = False) -> Fil
         BadInput: as for `worksheet.fill`; or Katze fills in no table for this platform.
     """
     if "points" not in plan.platform.table_columns:
-        known = " and ".join(one.name for one in PLATFORMS if "points" in one.table_columns)
+        known = " and ".join(platform.name for platform in PLATFORMS if "points" in platform.table_columns)
         raise BadInput(f"--worksheet is for {known}; {plan.platform.instead_of_worksheet}")
     return fill(worksheet, plan.platform, plan.pages, scale)
 

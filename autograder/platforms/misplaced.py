@@ -70,7 +70,7 @@ def _entries(folder: os.PathLike[str]) -> tuple[list[str], list[str]]:
     found: tuple[list[str], list[str]] = [], []
     if os.access(folder, os.R_OK | os.X_OK):
         with os.scandir(folder) as entries:
-            for one in sorted(entries, key=lambda one: one.name):
-                if not one.name.startswith("."):
-                    found[not one.is_dir(follow_symlinks=False)].append(one.name)
+            for entry in sorted(entries, key=lambda entry: entry.name):
+                if not entry.name.startswith("."):
+                    found[not entry.is_dir(follow_symlinks=False)].append(entry.name)
     return found

@@ -23,15 +23,15 @@ PLATFORMS: tuple[Platform, ...] = tuple(
 
 def named(name: str) -> Platform:
     """Return the platform with this name."""
-    return next(one for one in PLATFORMS if one.name == name)
+    return next(platform for platform in PLATFORMS if platform.name == name)
 
 
 def platform_by_names(folders: Collection[str], files: Collection[str], lessons: Sequence[str] = ()) -> Platform | None:
     """Return the platform that uses such folder and file names, in a course with these lessons; None if none does."""
-    return next((one for one in PLATFORMS if one.has_named(folders, files, lessons)), None)
+    return next((platform for platform in PLATFORMS if platform.has_named(folders, files, lessons)), None)
 
 
 def names_a_submission(path: str) -> bool:
     """Return whether a path contains a name that a platform gives to submissions."""
     *folders, file = path.split("/")
-    return any(Platform.has_named(one, folders, [file]) for one in PLATFORMS)
+    return any(Platform.has_named(platform, folders, [file]) for platform in PLATFORMS)

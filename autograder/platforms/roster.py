@@ -244,8 +244,8 @@ def who_is_who(course: Course, named: Sequence[Path] = (), beside: Sequence[List
     """
     own = course.root / ROSTER_NAME
     paths = [*([own] if own.is_file() and own not in named else []), *named]
-    tables = sorted([*map(read_roster, paths), *beside], key=lambda one: not one.is_own)
-    return Roster(one.people for one in tables), [remark for one in tables for remark in one.remarks]
+    tables = sorted([*map(read_roster, paths), *beside], key=lambda listed: not listed.is_own)
+    return Roster(listed.people for listed in tables), [remark for listed in tables for remark in listed.remarks]
 
 
 def read_roster(path: Path) -> Listed:
@@ -285,7 +285,7 @@ def people_in(table: CsvTable, name: str) -> Listed:
             rows[person.id].append(person)
         else:
             nobody += any(map(str.strip, row))
-    differing = [id for id, people in rows.items() if any(one != people[0] for one in people)]
+    differing = [id for id, people in rows.items() if any(person != people[0] for person in people)]
     remarks = [
         f"{name}: {printable(id)} is in rows that differ, so none of them was used. Fix the rows." for id in differing
     ]
@@ -339,7 +339,7 @@ class Columns:
 
     def person(self, row: Sequence[str]) -> Person:
         """Return the student in a row; the id is empty if the row has none."""
-        numbers = {one.name: number for one in PLATFORMS if (number := self.read(row, one.name))}
+        numbers = {platform.name: number for platform in PLATFORMS if (number := self.read(row, platform.name))}
         name = self._kind.name
         if number := self._kind.number_in_table(self.read(row, "number")):
             numbers[name] = number

@@ -38,4 +38,4 @@ def _run_on_cluster(options: argparse.Namespace) -> int:
     level = options.min_level or ""
     workers = examine_cluster(options.scheduler, 1, level, options.scheduler_wait, options.trust_scheduler)
     tell(options, list(map(asdict, workers)), lambda: print_workers(workers, output_console()))
-    return FAILED if any(one.refused for one in workers) else DONE
+    return FAILED if any(worker.refused for worker in workers) else DONE

@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--from",
         dest="platform",
-        choices=[one.name for one in PLATFORMS],
+        choices=[platform.name for platform in PLATFORMS],
         help="the platform that it comes from (default: found from the file names)",
     )
     add_lesson(parser, "--lesson", help="such as 01_ols (default: found from the file names)")

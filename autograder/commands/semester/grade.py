@@ -109,7 +109,7 @@ def _grade(course: Course, root: BoxRoot | None, options: argparse.Namespace) ->
 def _places(course: Course, no_feedback: bool) -> list[str]:
     """Return where a run has written, relative to the working folder."""
     written = [course.gradebook, course.autograded, *([] if no_feedback else [course.feedback])]
-    return [os.path.relpath(one) if isinstance(one, os.PathLike) else str(one) for one in written]
+    return [os.path.relpath(path) if isinstance(path, os.PathLike) else str(path) for path in written]
 
 
 def _warn_of_misplaced(course: Course, lesson: str) -> None:

@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--for",
         dest="platform",
         required=True,
-        choices=[one.name for one in PLATFORMS if one.feedback],
+        choices=[platform.name for platform in PLATFORMS if platform.feedback],
         help="the platform; `folder` writes a folder for each student",
     )
     parser.add_argument(

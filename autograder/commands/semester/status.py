@@ -21,6 +21,6 @@ def run(options: argparse.Namespace) -> None:
 
     course = course_of(options)
     found = status_of(course, options.lessons)
-    tell(options, [one.record() for one in found], lambda: print_status(found, output_console()))
+    tell(options, [lesson.record() for lesson in found], lambda: print_status(found, output_console()))
     if isinstance(course.gradebook, Server) and options.json != "-":
         print(f"gradebook: {course.gradebook}")

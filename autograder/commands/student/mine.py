@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> None:
         raise BadInput(str(problem)) from None
     except OSError as problem:
         raise BadInput(f"nothing can be written to {options.folder}: {problem.strerror}") from None
-    records = [{"exercise": one.exercise_id, "own": one.own, "problem": one.problem} for one in found.pieces]
+    records = [{"exercise": piece.exercise_id, "own": piece.own, "problem": piece.problem} for piece in found.pieces]
     borrowed = [told(piece) for piece in found.shown if not piece.own]
     if is_written:
         kept = f"written: {page}, with what you have built, and what to read and build next"

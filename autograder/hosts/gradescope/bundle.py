@@ -83,7 +83,7 @@ def write_bundle(course: Course, lesson: str, target: Path) -> Bundled:
     counted = [one for one in assignment.exercises if one.id not in adjustments or adjustments[one.id].counts_in_all]
     return Bundled(
         exercises=len(assignment.exercises),
-        points=sum(one.points for one in counted),
+        points=sum(exercise.points for exercise in counted),
         by_hand=points_by_hand(assignment),
         memory=max(assignment.limits.memory_bytes, assignment.limits.memory_ceiling_bytes) + _OWN_BYTES,
     )
@@ -113,11 +113,11 @@ def _contents(assignment: Assignment) -> Iterator[tuple[str, bytes]]:
 def _config(assignment: Assignment) -> str:
     """Return the course's settings for its sandboxes, without those about folders and people."""
     settings = assignment.course.config.get("Katze", {})
-    own = {one.id for one in assignment.exercises}
-    allowances = {name: one for name, one in settings.get("exercise_limits", {}).items() if name in own}
+    own = {exercise.id for exercise in assignment.exercises}
+    allowances = {name: allowance for name, allowance in settings.get("exercise_limits", {}).items() if name in own}
     kept: dict[str, Any] = {
         "limits": dict(settings.get("limits", {})),
-        "exercise_limits": {name: dict(one) for name, one in allowances.items()},
+        "exercise_limits": {name: dict(allowance) for name, allowance in allowances.items()},
         "system_calls": assignment.limits.system_calls,
     }
     if assignment.course.exercises.folder is not None:

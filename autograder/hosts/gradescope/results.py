@@ -29,20 +29,20 @@ def results_of(assignment: Assignment, record: Record, notebook: Mapping[str, An
     """
     if record.points is None:
         raise ValueError(f"no score for {record.student}")
-    said = _verdicts(notebook)
-    titles = {one.id: one.title for one in assignment.exercises}
+    verdicts = _verdicts(notebook)
+    titles = {exercise.id: exercise.title for exercise in assignment.exercises}
     return {
         "score": record.points,
         "execution_time": round(record.seconds),
-        "output": "\n".join(_told(record, points_by_hand(assignment))),
+        "output": "\n".join(_summary(record, points_by_hand(assignment))),
         "output_format": "text",
         "test_output_format": "text",
         "test_name_format": "text",
         "visibility": "visible",
         "stdout_visibility": "hidden",
         "tests": [
-            _test(number, one, titles[one.exercise], said.get(one.exercise, ""))
-            for number, one in enumerate(record.exercises, start=1)
+            _test(number, result, titles[result.exercise], verdicts.get(result.exercise, ""))
+            for number, result in enumerate(record.exercises, start=1)
         ],
     }
 
@@ -55,27 +55,27 @@ def points_by_hand(assignment: Assignment) -> float:
     return sum(float(str(slot.nbgrader.get("points", 0))) for slot in counted)
 
 
-def _test(number: int, one: ExerciseRecord, title: str, said: str) -> Json:
+def _test(number: int, result: ExerciseRecord, title: str, verdict: str) -> Json:
     """Return an exercise's test; without a score, it has no points and no status, and Gradescope does not count it."""
-    told = [one.adjustment, said] if one.adjustment else [said]
+    texts = [result.adjustment, verdict] if result.adjustment else [verdict]
     test = {
         "number": str(number),
-        "name": f"{title} ({one.exercise})",
-        "output": "\n\n".join(filter(None, told)),
+        "name": f"{title} ({result.exercise})",
+        "output": "\n\n".join(filter(None, texts)),
         "visibility": "visible",
     }
-    if one.points is None:
+    if result.points is None:
         return test
-    status = "passed" if one.points >= one.max_points else "failed"
-    return {**test, "score": one.points, "max_score": one.max_points, "status": status}
+    status = "passed" if result.points >= result.max_points else "failed"
+    return {**test, "score": result.points, "max_score": result.max_points, "status": status}
 
 
-def _told(record: Record, by_hand: float) -> Iterator[str]:
+def _summary(record: Record, by_hand: float) -> Iterator[str]:
     """Yield the lines above the tests."""
-    most = record.max_points - sum(one.max_points for one in record.ungraded)
+    most = record.max_points - sum(result.max_points for result in record.ungraded)
     yield f"{record.lesson}: {record.points:g} of {count(most, 'point')}"
-    for one in record.ungraded:
-        yield f"{count(one.max_points, 'more point')} for {one.exercise}, which could not be graded: not a zero"
+    for result in record.ungraded:
+        yield f"{count(result.max_points, 'more point')} for {result.exercise}, which could not be graded: not a zero"
     if by_hand:
         yield f"{count(by_hand, 'more point')} for written answers, which a person reads"
     if record.repairs:

@@ -81,8 +81,8 @@ def grade_submission(root: Path) -> Json:
     print(f"{task.student}, level {record.level or level.name}", *record.remarks, sep="\n")
     if record.problem or lesson not in finished.notebooks:
         raise BadInput(record.problem or "there is no graded notebook")
-    for one in record.ungraded:
-        print(f"no score for {one.exercise}. {one.note}")
+    for result in record.ungraded:
+        print(f"no score for {result.exercise}. {result.note}")
     return results_of(assignment, record, finished.notebooks[lesson])
 
 

@@ -52,7 +52,7 @@ class Folder(Platform):
         if len(students) == 1 and all(len(parts) > 1 for parts in notebooks):
             known = {letters_of(lesson) for lesson in lessons}
             inside = {
-                (*(one for one in parts[1:-1] if letters_of(one) not in known), _student_of(parts[-1], lessons))
+                (*(part for part in parts[1:-1] if letters_of(part) not in known), _student_of(parts[-1], lessons))
                 for parts in notebooks
                 if not any(time_in_name(part, None) for part in parts[1:-1])
             }

@@ -86,7 +86,7 @@ def _submissions(folder: str, files: Mapping[str, File], facts: Mapping[str, Any
     number = match["number"] if match else ""
     earlier = facts.get(":history")
     submitters = facts.get(":submitters")
-    people = [one for one in submitters if isinstance(one, dict)] if isinstance(submitters, list) else []
+    people = [person for person in submitters if isinstance(person, dict)] if isinstance(submitters, list) else []
     for person in people or [{}]:
         yield Found(
             title=folder,
