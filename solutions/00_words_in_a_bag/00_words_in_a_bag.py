@@ -14,7 +14,7 @@
 # %% [markdown]
 # # Lesson 00 · Words in a bag
 #
-# *Katze* is German for cat, and there are cats in this course. By the end, you will have built a transformer. In this
+# *Katze* is German for cat, and this course is full of cats. By the end, you will have built a transformer. In this
 # lesson, you will build what came before it: a model that throws all the words of a sentence into a bag, shakes it, and
 # judges by what is inside.
 #
@@ -197,7 +197,7 @@ def the_table_and_a_sentence():
 
 
 # %% [markdown]
-# *The* occurs twice, with the same two numbers. A look-up table ignores a word's neighbors.
+# *The* occurs twice, with the same two numbers. A lookup table ignores a word's neighbors.
 #
 # ## 3. Which words are alike?
 #
@@ -236,7 +236,7 @@ def cosine_similarities(table, i):
 
 # %% [markdown] tags=["reason"]
 # The dot product of two vectors is the product of their lengths and the cosine of the angle between them, so dividing
-# by both lengths leaves the cosine. Mind the parentheses: Python divides and multiplies from left to right, so
+# by both lengths leaves the cosine. Watch the parentheses: Python divides and multiplies from left to right, so
 # `a / b * c` multiplies by c. A quick test: a word's cosine with itself must be 1.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-cosine-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
@@ -399,8 +399,8 @@ print("the same vector, whatever the table:", torch.equal(it_when_tired, it_when
 # %% [markdown]
 # ## 4. Directions have a meaning
 #
-# What about the *step* from one word to another? In a good table, the step from *man* to *king* is much the same as the
-# step from *woman* to *queen*. So you can calculate with words:
+# What about the *step* from one word to another? In a good table, the step from *man* to *king* is about the same as
+# the step from *woman* to *queen*. So you can do arithmetic with words:
 #
 # $$\text{king} - \text{man} + \text{woman} \approx \text{queen} .$$
 #
@@ -1154,8 +1154,8 @@ def which_way_words_pull():
 
 
 # %% [markdown]
-# The bag found these words from nothing but the labels of whole sentences. For many tasks, a bag is all you need, so
-# try one before you try a transformer.
+# The bag found these words with nothing but the labels of whole sentences to go on. For many tasks, a bag is all you
+# need, so try one before you try a transformer.
 #
 # How large is the bag? Nearly all of its parameters are in the table. The table in section 3 has 30,522 rows; with
 # embeddings of length 128 and two classes, how many parameters are *not* in the table? Guess, then count: one weight

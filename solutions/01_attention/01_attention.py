@@ -217,8 +217,8 @@ def station_in_two_sentences():
 # %% [markdown]
 # ### Real vectors
 #
-# Does a real model do this? In lesson 00, you saw the table of all-MiniLM-L6-v2, where *station* has one row near both
-# radio and trains. Now the two sentences go through its six layers of attention, and the output at the position of
+# Does a real model do this? In lesson 00, you saw the table of all-MiniLM-L6-v2, where *station* has a single row, near
+# both radio and trains. Now the two sentences go through its six layers of attention, and the output at the position of
 # *station* is its contextual embedding.
 #
 # **Predict first.** The cosine of the table's *station* with itself is 1. What will the cosine between the two outputs
@@ -317,7 +317,7 @@ def nearer_to_it_in_both():
 #
 # ## 2. The general recipe
 #
-# The words need not come from the same sentence. Let any item $x_i$ look at $K$ vectors $z_1, \dots, z_K$.
+# The words don't have to come from the same sentence. Let any item $x_i$ look at $K$ vectors $z_1, \dots, z_K$.
 #
 # $$\alpha(x_i)_k = \operatorname{softmax}_k\big(\operatorname{sim}(x_i, z_k)\big), \qquad
 #   u_i = \sum_{k=1}^{K} \alpha_k\, z_k .$$
@@ -381,7 +381,7 @@ for whose, values in (("the slide", french), ("right", source)):
 # has a name for each role:
 #
 # - the **query** $q$: what am I looking for?
-# - the **key** $k$: what can I be found by?
+# - the **key** $k$: how can I be found?
 # - the **value** $v$: what do I hand over when I am found?
 #
 # Think of a library. Your query is compared with the title on the spine of each book (the key), but you take home what
@@ -631,9 +631,9 @@ def worked_example_step_by_step():
 
 
 # %% [markdown]
-# Where does each number come from? Click on any cell, or move to it with the arrow keys and press Enter: the cells that
-# it was computed from light up. Then try a common slip: divide by 3, the number of *keys*. Which matrices change, and
-# does `alpha` still choose the same words?
+# Where does each number come from? Click on any cell, or move to it with the arrow keys and press Enter, to highlight
+# the cells that it was computed from. Then try a common slip: divide by 3, the number of *keys*. Which matrices change,
+# and does `alpha` still choose the same words?
 
 # %% tags=["demo"]
 show.attention_stepper()
@@ -641,7 +641,7 @@ show.attention_stepper()
 # %% [markdown]
 # ### 3.5 Scaled dot-product attention
 #
-# Put together, this is the equation that the transformer is famous for:
+# Put together, the steps form the equation that the transformer is famous for:
 #
 # $$\operatorname{Attention}(q, k, v) = \operatorname{softmax}\!\left(\frac{q\,k^\top}{\sqrt{d_\text{head}}}\right) v$$
 #
@@ -1248,7 +1248,7 @@ def which_divisor_learns():
 #   Self-attention has no such chain: row 7 of `out` doesn't need row 6. The same matrix products compute all rows in
 #   one step.
 # - **Distance.** For word 1 to influence word 50 in an RNN, the signal must pass through 49 updates of the hidden
-#   state, and it gets a little weaker in each. In self-attention, every word looks at every other word directly, so the
+#   state, getting a little weaker each time. In self-attention, every word looks at every other word directly, so the
 #   path has length 1.
 #
 # | | sequential steps | longest path between two words | work |
@@ -1444,5 +1444,5 @@ def steps_and_time():
 #
 # Two things should worry you. In self-attention, *every* word attends to *every* other word, even to later ones. A
 # model that must predict the next word could simply look at that word. The cat in lesson 02 sits on the page and covers
-# it: **masking**. And the recurrent network knew which word came first, since it read the words in order. Does
-# attention know, too? That is a question for lesson 03.
+# that word: this is **masking**. And the recurrent network knew which word came first, since it read the words in
+# order. Does attention know, too? That is a question for lesson 03.

@@ -60,7 +60,7 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Use `math.sqrt` for the square root: `d_head` is an ordinary number.\n"
-            "Divide the whole tensor by the square root, which divides every score at once.\n"
+            "Divide the whole tensor by the square root: this divides every score at once.\n"
             "If you write a power instead, watch the order of operations: `x ** 1/2` is half of x.",
         ),
     ),
@@ -78,7 +78,7 @@ EXERCISE = Exercise(
                 ("math.sqrt(d_head)", "round(math.sqrt(d_head))"),
             ),
             softmax_too_early=(
-                "Your answer takes a softmax. The softmax is the next step: here, only divide.",
+                "Your answer takes a softmax. The softmax is the next step: here, just divide.",
                 ("return scaled", "return torch.softmax(scaled, dim=-1)"),
             ),
             not_scaled=(

@@ -147,8 +147,8 @@ EXERCISE = Exercise(
                 ("model(x)", "model(x).softmax(dim=-1)"),
             ),
             loss_after_the_step=(
-                "Your answer records each loss after its step. Keep the loss that you call backward() on, from before "
-                "the step.",
+                "Your answer records each loss after its step. Keep the loss from before the step, the one "
+                "that you call backward() on.",
                 ("loss.detach()", "F.cross_entropy(model(x), labels).detach()"),
             ),
         ),
