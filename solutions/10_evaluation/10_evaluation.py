@@ -1613,10 +1613,10 @@ def judges_judged():
 #
 # ### 7.2 A metric that learns
 #
-# BERTScore uses an off-the-shelf encoder, which doesn't know what people care about. **COMET** (Rei et al., 2020)
-# learns what they care about: a small network, a **head** on the encoder's vectors of source, reference and hypothesis,
-# is trained on human ratings. **BLEURT** (Sellam et al., 2020) does the same without the source. Such **learned
-# metrics** have led the comparisons ever since.
+# BERTScore uses an off-the-shelf encoder, which doesn't know what people care about. **COMET** (Rei et al., 2020) learns
+# what they care about. It trains a **head**, a small network on the encoder's vectors of source, reference and hypothesis,
+# on human ratings. **BLEURT** (Sellam et al., 2020) does the same without the source. Such **learned metrics** have led the
+# comparisons ever since.
 #
 # Try the idea on our encoder, MiniLM. It knows only English, so we compare a hypothesis only with the reference. MiniLM
 # stays frozen; the head is a linear regression. It learns from 48 sentences that a language model wrote for this course;
@@ -1852,9 +1852,9 @@ for seed in range(2):
             show.prediction("what it had read", perplexity_of_what_was_read, perplexity(leaked))
 
 # %% [markdown]
-# On the test captions that it has read, eight times each, the second model's perplexity is a quarter to a third lower;
-# on the rest of the test, it is about the same as the first model's. The contaminated model isn't any better, but it
-# would win every leaderboard.
+# On the test captions that it has read (eight times each), the second model's perplexity is a quarter to a third lower; on
+# the rest of the test, it is about the same as the first model's. The contaminated model isn't any better, but it would win
+# every leaderboard.
 #
 # If you have the training data, check what share of each test sentence occurs in it in runs of $n$ words. GPT-3's report
 # used runs of 8 to 13 words (Brown et al., 2020, appendix C), and Llama 2's used runs of more than ten tokens (Touvron et
@@ -1969,10 +1969,10 @@ def who_has_read_the_test():
 # %% [markdown]
 # ## Stretch · A metric that is not fooled
 #
-# Ungraded. Write your own metric, a function of hypothesis and reference: on the sixteen translations of section 3.4,
-# its correlation with Ada's and Bo's grades must be above +0.5, while BLEU's is below 0. You may use anything in the
-# course: the vectors of BERTScore, WordNet's synonyms, a list of words that reverse a meaning, or the translator of
-# section 6.2, which can tell you how probable a caption is in *German*, given the English.
+# Ungraded. Write your own metric, a function of hypothesis and reference. On the sixteen translations of section 3.4, its
+# correlation with Ada's and Bo's grades must be above +0.5; BLEU's is below 0. You may use anything in the course: the
+# vectors of BERTScore, WordNet's synonyms, a list of words that reverse a meaning, or the translator of section 6.2, which
+# can tell you how probable a caption is in *German*, given the English.
 #
 # Then be honest. Write eight new German sentences and two translations of each, let somebody else grade them, and only
 # *then* run your metric. Can you write a wrong translation that gets a good score? It rarely takes five minutes.

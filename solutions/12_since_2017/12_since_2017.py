@@ -375,9 +375,9 @@ def before_or_after():
 
 # %% [markdown]
 # At the small rate, the position of the norm doesn't matter. At the large one, it decides everything, even in a model of
-# only two layers: post-norm has hardly learned more than how often each letter occurs, and pre-norm trains as if nothing
-# had happened. Xiong et al. (2020) explain why: in post-norm, the gradients near the output are large at the start, so the
-# 2017 paper needs its warm-up.
+# only two layers: post-norm has learned little more than how often each letter occurs, and pre-norm trains as if nothing had
+# happened. Xiong et al. (2020) explain why: in post-norm, the gradients near the output are large at the start, so the 2017
+# paper needs its warm-up.
 #
 # So measure a change where it is meant to work. "No difference" at one learning rate doesn't mean "no difference".
 #
@@ -1082,7 +1082,7 @@ check("since_2017.orthogonalised", hidden=True)
 
 # %% [markdown]
 # First, look at the singular values of one real gradient, before and after your function. Then train the 2017 model again:
-# Muon updates its matrices, and Adam its embeddings, norms and biases, as before. (Muon keeps a running mean of the
+# Muon updates its matrices, and Adam updates its embeddings, norms and biases, as before. (Muon keeps a running mean of the
 # gradients, and scales a step so that its numbers are about as large as Adam's: Liu et al., 2025.) **Guess** the loss.
 
 # %%
