@@ -402,9 +402,9 @@ def log_probability(step, ids):
 
 
 # %% [markdown]
-# Let the translator judge some translations of *the cat danced*, good ones and bad ones: *die Katze tanzte*, *eine
-# Katze tanzte*, *die Katze schlief*, *der Katze tanzte* and *Katze die tanzte*. **Guess first:** which one comes
-# second, and which one last?
+# Let the translator judge some translations of *the cat danced*, good and bad: *die Katze tanzte*, *eine Katze tanzte*,
+# *die Katze schlief*, *der Katze tanzte* and *Katze die tanzte*. **Guess first:** which one comes second, and which one
+# last?
 
 # %%
 second_best, worst_of_five = "", ""  # two of the five
@@ -991,9 +991,9 @@ check("decoding.top_k", hidden=True)
 # %% [markdown]
 # ### 7.3 The nucleus
 #
-# What is a good $k$? After *die Katze* hundreds of verbs are fine; after *Sehr geehrte*, the opening of a formal German
-# letter, only two words or so are. A fixed $k$ cuts off good words in the first case, and lets in nonsense in the
-# second.
+# What is a good $k$? After *die Katze*, hundreds of verbs are fine; after *Sehr geehrte*, the opening of a formal
+# German letter, only two words or so are. A fixed $k$ cuts off good words in the first case, and lets in nonsense in
+# the second.
 #
 # **Nucleus sampling** (**top-p**) fixes the mass instead of the number: sort the tokens by probability, and keep the
 # **fewest** whose probabilities sum to at least $p$ (Holtzman et al., 2020). When the model is sure, the nucleus is
@@ -1011,7 +1011,7 @@ check("decoding.top_k", hidden=True)
 # `probabilities`.
 
 # %% [markdown] tags=["fine-print"]
-# If some tokens sum to exactly $p$, they are enough: keep no more. With $p = 1$ all tokens stay, even if rounding
+# If some tokens sum to exactly $p$, they are enough: keep no more. With $p = 1$, all tokens stay, even if rounding
 # leaves their sum just below 1. No two tokens are equally probable.
 
 
@@ -1127,8 +1127,8 @@ sentences_by_chance()
 # At a temperature of 1, every sentence comes up as often as the chain rule says: **sampling word by word is sampling
 # whole sentences**.
 #
-# At lower temperatures the winner is not the most probable sentence, *die Katze tanzte*, but *die Katze hat getanzt*. A
-# low temperature sharpens each **step**, so near 0 you get greedy decoding, with all its flaws.
+# At lower temperatures, the winner is not the most probable sentence, *die Katze tanzte*, but *die Katze hat getanzt*.
+# A low temperature sharpens each **step**, so near 0 you get greedy decoding, with all its flaws.
 #
 # So which method should you use? If there is more or less one right answer (a translation, a transcript, a summary of
 # facts), use a search. If many answers are good and you want one of them (a story, a conversation), use sampling, with
@@ -1306,7 +1306,7 @@ print(f"the cache then contains {numbers:,} numbers; the state of the GRU, {LAYE
 # still grows, because the query is compared with more and more keys, but that is little work at these lengths.
 #
 # **It does not change the number of steps.** Token 100 still has to wait for token 99. Reading all tokens at once is
-# far faster, but it is possible only if you know them already: in training, in a prompt, in a draft (section 10). A
+# far faster, but it is possible only if you know them already: in training, in a prompt, or in a draft (section 10). A
 # recurrent network doesn't need a cache at all. Its state never grows, so each step does the same small amount of work
 # at any length, while the transformer's cache grows with every token.
 
@@ -1320,7 +1320,7 @@ print(f"the cache then contains {numbers:,} numbers; the state of the GRU, {LAYE
 #
 # ## 9. All words at once?
 #
-# In **non-autoregressive** decoding words don't wait for each other: the decoder predicts all words of the sentence in
+# In **non-autoregressive** decoding, words don't wait for each other: the decoder predicts all words of the sentence in
 # one step instead of $n$ (Gu et al., 2018, *Non-Autoregressive Neural Machine Translation*).
 #
 # What is the price? Look at the chain rule of section 3 and remove all the $e_1, \dots, e_{t-1}$ from it:

@@ -112,7 +112,7 @@ EXERCISE = Exercise(
                 (_TARGETS, "whole"),
             ),
             end_taken_away=(
-                "Your answer removes <e> from what the decoder reads in shorter sentences. Keep it: the loss skips "
+                "In shorter sentences, your answer removes <e> from what the decoder reads. Keep it: the loss skips "
                 "the padding that comes after it.",
                 (_READ, f"{_READ}.masked_fill({_READ} == END_ID, PADDING_ID)"),
             ),
