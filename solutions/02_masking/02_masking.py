@@ -240,10 +240,9 @@ def causal_mask(length, device=None):
 
 
 # %% [markdown] tags=["reason"]
-# Row i is query i, which may attend to keys 0 to i. Key i is included, because without the diagonal, the first token
-# would have nothing to attend to. A boolean mask can't be mistaken for numbers to multiply or add. The upper triangle
-# would show every token the future but not the past, so a model trained that way has read each answer before it gives
-# it.
+# Row i is query i, which may attend to keys 0 to i. Key i is included, because without the diagonal, the first token would
+# have nothing to attend to. A boolean mask can't be mistaken for numbers to multiply or add. The upper triangle would show
+# every token the future but not the past, so a model trained that way has read each answer before giving it.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-causal_mask-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("masking.causal_mask")
@@ -362,10 +361,10 @@ def masked_weights(scaled, mask):
 # Replace forbidden scores before the softmax, so that the allowed weights of the row still sum to 1. If you zero
 # weights afterward, rows sum to less than 1.
 #
-# Fill with the lowest finite number, not minus infinity, because of rows that allow nothing: there, minus infinity
-# gives 0 / 0. Replacing that `nan` afterward fixes the value, but if you added minus infinity, the gradient stays
-# `nan`. With a finite fill, a row that allows nothing comes out uniform, and multiplying by the mask turns it into
-# zeros, with a gradient of 0. A fixed fill such as -1000 works until a real score lies below it.
+# Fill with the lowest finite number, not minus infinity, because of rows that allow nothing: there, minus infinity gives
+# 0 / 0. Replacing that `nan` afterward fixes the value, but if you added minus infinity, the gradient stays `nan`. With a
+# finite fill, a row that allows nothing comes out uniform, and multiplying by the mask turns it into zeros, with a gradient
+# of 0. A fixed fill such as -1000 works until a real score falls below it.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-masked_weights-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("masking.masked_weights")
@@ -679,9 +678,9 @@ def does_the_past_notice():
 # there, and with shorter vectors it would show. So the test can find leaks, but if it finds none, that proves little:
 # try several sentences, with small numbers in them.
 #
-# Now repeat the experiment by hand. Replace the last token, then paint the mask: a token that you let look ahead
-# notices the change. Does a token that only looks at *that* token notice as well? What changes when the mask multiplies
-# the scores?
+# Now repeat the experiment by hand. Replace the last token, and then paint cells of the mask: a token that you let look
+# ahead notices the change. Does a token that only looks at *that* token notice as well? What changes when the mask
+# multiplies the scores?
 
 # %% tags=["demo"]
 show.mask_painter(tokens, x_b, torch.tensor([-5.0, 1.0]))
@@ -704,14 +703,13 @@ show.mask_painter(tokens, x_b, torch.tensor([-5.0, 1.0]))
 # `solution("masking.why_decoder")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "masking-why_decoder-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The decoder is trained to predict each German token from the tokens before it, at all positions at once, and its input
-# is the whole German sentence, shifted by one token. Without a causal mask, position i could attend to position i + 1,
-# which holds the very token that it must predict; the model would learn to copy, reach a loss near 0, and be useless at
-# test time, when the next token doesn't exist yet. The encoder doesn't predict the tokens that it reads: the whole
-# English sentence is given, in training and at test time alike, so looking in both directions gives nothing away, and
-# it helps (the meaning of *station* may depend on a word to its right). Cross-attention doesn't need a causal mask
-# either, for the same reason: its keys are English tokens, all known before the first German token is written. (It does
-# need a padding mask.)
+# The decoder is trained to predict each German token from the tokens before it, at all positions at once, and its input is
+# the whole German sentence, shifted by one token. Without a causal mask, position i could attend to position i + 1, which
+# holds the very token that it must predict; the model would learn to copy, reach a loss near 0, and be useless at test time,
+# when the next token doesn't exist yet. The encoder doesn't predict the tokens that it reads: the whole English sentence is
+# given, in training and at test time alike, so looking in both directions gives nothing away. And it helps: the meaning of
+# *station* may depend on a word to its right. Cross-attention doesn't need a causal mask either, for the same reason: its
+# keys are English tokens, all known before the first German token is written. (It does need a padding mask.)
 #
 # *(One point: the decoder would see its targets, which don't exist at test time. One point: the encoder's input is
 # completely known and isn't predicted.)*
@@ -802,9 +800,8 @@ def masks_of_the_batch():
 
 # %% [markdown]
 # A decoder trained on batches needs both rules at once: a key must be **neither in the future nor padding**. The causal
-# mask is the same for all sentences, `[queries, keys]`. The padding mask is the same for all queries of a sentence,
-# `[batch, keys]`; with a dimension of size 1 for the queries, `&` broadcasts the two masks to one mask for each
-# sentence.
+# mask, `[queries, keys]`, is the same for all sentences. The padding mask, `[batch, keys]`, is the same for all queries of a
+# sentence; with a dimension of size 1 for the queries, `&` broadcasts the two masks to one mask for each sentence.
 
 
 # %% tags=["demo"]
@@ -839,8 +836,8 @@ packed = torch.tensor([[5, 6, 7, END, 8, 9, END, 4]])
 # ### Exercise 7 · Documents in one row
 # `masking.packed_mask` · 4 points · about 20 minutes
 #
-# Make the masks for packed rows. An `end` closes a document and belongs to it. The last document of a row may be cut
-# off and have no end; a document may also be nothing but an end.
+# Make the masks for packed rows. An `end` closes a document and belongs to it. The last document of a row may be cut off and
+# have no end, and a document may consist of an end alone.
 #
 # Shapes: `ids` is an integer tensor `[batch, tokens]`, `end` is an int, and the result is boolean
 # `[batch, tokens, tokens]`.

@@ -197,7 +197,7 @@ def does_attention_notice():
 # a token attends to changes its vector.
 #
 # Shapes: `order` is an integer tensor `[tokens]`, and the result is a boolean tensor `[tokens]`. Entry i is True if the
-# token at position i of the *shuffled* sentence has the same vector as it had before.
+# token at position i of the *shuffled* sentence has the same vector as before.
 
 
 # %% nbgrader={"grade": false, "grade_id": "positions-same_under_causal_mask-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -352,7 +352,7 @@ def the_index_takes_over():
 # of up to 1,000 tokens, every later token carries a number that the model has never seen. (Dividing by the length keeps
 # the numbers small and familiar. But then one step to the right adds 0.2 in one sentence and 0.02 in another.)
 #
-# We want numbers that stay **bounded**, **differ** from position to position, and make a step mean the **same
+# We want numbers that stay **bounded**, **differ** from position to position, and make a step mean the **same thing
 # everywhere**.
 #
 # ## 4. Counting with two digits
@@ -504,8 +504,8 @@ def the_wall_of_clocks():
 
 
 # %% [markdown]
-# The formula is easy to get wrong in a way that no shape reveals. Position 3 with a `d_model` of 6 should be 0.1411,
-# -0.9900, 0.1388, 0.9903, 0.0065, 1.0000. A program with a common mistake printed
+# The formula is easy to get wrong in a way that no shape reveals. With a `d_model` of 6, the encoding of position 3 should
+# be 0.1411, -0.9900, 0.1388, 0.9903, 0.0065, 1.0000. A program with a common mistake printed
 #
 # | 0.1411 | -0.9900 | 0.0065 | 1.0000 | 0.0000 | 1.0000 |
 # |---|---|---|---|---|---|
@@ -546,7 +546,7 @@ def fifty_tokens_in_128_dimensions():
 # On the left, fast clocks flicker from token to token; on the right, a sentence of fifty tokens ends before the clocks
 # have visibly moved. It is the binary picture again, with soft edges.
 #
-# Does a step now mean the same everywhere? We measure how far each position is from the next, in binary and with
+# Does a step now mean the same thing everywhere? We measure how far each position is from the next, in binary and with
 # sinusoids. For the sinusoids, we also measure the dot product of two positions, which attention will use.
 
 
@@ -805,10 +805,10 @@ class LearnedPositions(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# Learned positions are an embedding table, indexed by position. There is no row past the last, so the layer refuses
-# longer sentences. Without this check, a table with one row would broadcast over any sentence, and with any other
-# table torch's message would mention sizes, not positions. Rows outside the slice get no gradient in that step, so late
-# positions, which few sentences reach, are trained less well.
+# Learned positions are an embedding table, indexed by position. There is no row past the last, so the layer refuses longer
+# sentences. Without this check, a table with one row would broadcast over any sentence, and with any other table torch's
+# message would mention sizes, not positions. Rows outside the slice get no gradient in that step, so late positions, which
+# few sentences reach, are not trained as well.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-learned_positions-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("positions.learned_positions")
@@ -885,16 +885,16 @@ def learned_beside_computed():
 
 
 # %% [markdown]
-# Both matrices consist of lines parallel to the diagonal: how alike two positions are depends mostly on how far apart
-# they are, although nobody built that into the learned table. The learned matrix also has **stripes**. Rows three
-# tokens apart differ, rows five or six tokens apart are alike again, and rows eight tokens apart are not. Whatever
-# repeats regularly goes around, like a clock.
+# Both matrices show lines parallel to the diagonal: how alike two positions are depends mostly on how far apart they are,
+# although nobody built that into the learned table. The learned matrix also has **stripes**. Rows three tokens apart differ,
+# rows five or six tokens apart are alike again, and rows eight tokens apart are not. Whatever repeats regularly goes around,
+# like a clock.
 #
-# So is there *one* matrix that moves every learned row to the next? Twelve directions capture nearly all the variance
-# of the rows. Least squares finds the best such matrix in these directions, from the first 300 rows. If that matrix is
+# So is there *one* matrix that moves every learned row to the next? Twelve directions capture nearly all the variance of the
+# rows. Within these directions, we find the best such matrix by least squares, from the first 300 rows. If that matrix is
 # made of rotations, its **eigenvalues** show it: a clock that turns by an angle $b$ per token and comes around every
-# $2\pi / b$ tokens contributes $\cos b \pm i \sin b$, two numbers of magnitude 1. (We leave out two rows: the first
-# belongs to a special token that begins every text, and the last to the end of the longest texts.)
+# $2\pi / b$ tokens contributes $\cos b \pm i \sin b$, two numbers of magnitude 1. (We leave out two rows: the first belongs
+# to a special token that begins every text, and the last to the end of the longest texts.)
 
 # %% tags=["demo"]
 if published is None:

@@ -338,9 +338,9 @@ print("found it!" if torch.allclose(reconstructed, evidence) else "not yet")
 # The computation was `q @ k / 2`: each score mixes numbers from different keys, but still looks like a score.
 
 # %% [markdown]
-# From now on you write **modules**, subclasses of `nn.Module`. A module contains what it learns: each parameter and
-# each smaller module that you assign to `self`. So you can call a module like a function, train it, move it to a GPU,
-# save it, and put it into a larger module, which then contains all its parameters.
+# From now on you write **modules**, subclasses of `nn.Module`. A module contains every parameter and every smaller module
+# that you assign to `self`. So you can call a module like a function, train it, move it to a GPU, save it, and put it into a
+# larger module, which then contains all its parameters.
 #
 # The constructor, `__init__`, creates the parts, and `forward` says what happens in a call: `model(x)` runs
 # `forward(x)`. Here a projection is an `nn.Linear` with a matrix and a bias: `self.W_q(x)` computes $x W_q + b_q$.
@@ -398,10 +398,9 @@ class MultiHeadAttention(nn.Module):
 # %% [markdown] tags=["reason"]
 # With several heads, a token can look at its verb and its article in the same layer, for the cost of one large head.
 #
-# Without `W_o`, the findings of head 3 would stay in its own slice of the vector. The scale is √d_head, because a
-# head's dot product has only `d_head` terms. Two mistakes raise no error: joining without the transpose keeps every
-# shape but mixes the tokens, and a mask `[batch, queries, keys]` whose batch equals the number of heads broadcasts
-# against the heads.
+# Without `W_o`, what head 3 finds would stay in its own slice of the vector. The scale is √d_head, because a head's dot
+# product has only `d_head` terms. Two mistakes raise no error: joining without the transpose keeps every shape but mixes the
+# tokens, and a mask `[batch, queries, keys]` whose batch equals the number of heads broadcasts against the heads.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-multi_head_attention-check", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.multi_head_attention")
@@ -414,8 +413,8 @@ check("heads_and_blocks.multi_head_attention", hidden=True)
 #
 # Do heads really learn different patterns? Here is a task that lets you find out.
 #
-# A sentence is a salad of four words, each used twice. Every word wears a **collar** in one of four colors. At every
-# token, the model must name the colors of four other collars:
+# A sentence is a salad of four words, each used twice. Every word wears a **collar** in one of four colors. For every token,
+# the model must name the colors of four other collars:
 #
 # - of the token **before** it,
 # - of the token **after** it,
@@ -572,9 +571,9 @@ def four_heads_look_at_four_things():
 # everywhere, and nothing in the code tells them apart. But with random weights, each head happened to be a little
 # better at one pattern, and the gradient did the rest.
 #
-# The last picture shows what several heads are for. All three models do the same work, but a head computes *one*
-# average for each token, so one head serves one pattern well, and two heads serve two patterns. On the other patterns,
-# the model does little better than chance, or a head is torn between two patterns.
+# The last picture shows what several heads are for. All three models do the same work, but a head computes *one* average for
+# each token, so one head can handle one pattern well, and two heads can handle two. On the other patterns, the model does
+# little better than chance, or a head is torn between two patterns.
 #
 # ### A published model's heads
 #
@@ -661,11 +660,11 @@ if published is not None:
 # Two of your four patterns are there: one head looks only at the token **before**, and another spends most of its
 # attention on the token **after**. Nobody asked for these patterns, so they must have been useful.
 #
-# The **first** token attracts half the model, not just one head: on average, a head puts two fifths of its attention on
-# `[CLS]`, which carries no content. Weights must sum to 1, so a head with nothing to look for parks its attention
-# there, in an **attention sink** (Xiao et al. 2024, [*Efficient Streaming Language Models with Attention
-# Sinks*](https://arxiv.org/abs/2309.17453)). No head specializes in the **same** word elsewhere; at best, a few heads
-# give it a fifth of their attention.
+# The **first** token attracts many heads, not just one: on average, a head puts two fifths of its attention on `[CLS]`,
+# which carries no content. Weights must sum to 1, so a head with nothing to look for parks its attention there, in an
+# **attention sink** (Xiao et al. 2024, [*Efficient Streaming Language Models with Attention
+# Sinks*](https://arxiv.org/abs/2309.17453)). No head specializes in the **same** word elsewhere; at best, a few heads give
+# it a fifth of their attention.
 #
 # Look for the line below the diagonal in layer 1, the line above it in layer 2, the sink, and something that we didn't
 # measure. (Layers and heads are numbered from 1, as above.)
@@ -696,11 +695,10 @@ else:
 # $$y = \gamma\, \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta, \qquad
 #   \mu = \frac{1}{d} \sum_i x_i, \qquad \sigma^2 = \frac{1}{d} \sum_i (x_i - \mu)^2 .$$
 #
-# The mean and the variance are taken over the $d = d_\text{model}$ numbers of **one token**. No other token matters, so
-# a sentence gets the same result in every batch. The variance divides by $d$, not by $d - 1$. A small $\varepsilon$
-# avoids dividing by 0 for a token whose numbers are all equal. The model learns $\gamma$ and $\beta$, `d_model` numbers
-# each, in case a layer needs one dimension to be larger than the others. Torch calls them `weight` and `bias`, and so
-# do we.
+# The mean and the variance are taken over the $d = d_\text{model}$ numbers of **one token**. No other token matters, so a
+# sentence gets the same result in every batch. For the variance, divide by $d$, not by $d - 1$. A small $\varepsilon$ avoids
+# dividing by 0 for a token whose numbers are all equal. The model learns $\gamma$ and $\beta$, `d_model` numbers each, in
+# case a layer needs one dimension to be larger than the others. Torch calls them `weight` and `bias`, and so do we.
 #
 # ### Exercise 4 · Layer norm
 # `heads_and_blocks.layer_norm` · 3 points · about 12 minutes
@@ -745,9 +743,9 @@ class LayerNorm(nn.Module):
 
 # %% [markdown] tags=["reason"]
 # Layer norm looks at each token by itself, so neither the batch nor the length of the sentence matters. That is why
-# transformers use it instead of batch norm. A token's numbers are the whole population, not a sample, so the variance
-# divides by `d_model`. Torch's default divides by one less, which gives 14% more variance for eight dimensions and no
-# error message.
+# transformers use it instead of batch norm. A token's numbers are the whole population, not a sample, so divide by `d_model`
+# for the variance. Torch divides by one less by default, which gives 14% more variance for eight dimensions and no error
+# message.
 #
 # Epsilon belongs under the square root, where it also saves the gradient: for a token whose numbers are all equal, the
 # square root of the variance has an infinite slope, no matter what you add afterward.
@@ -799,9 +797,8 @@ for factor in (1, 100):
 # %% [markdown]
 # ## 6. Dropout
 #
-# **Dropout** keeps a network from relying on any single number. In training, it sets each activation to 0 with
-# probability $p$ (0.1 is usual), with a new draw in every step, so the next layer must learn to rely on several
-# numbers.
+# **Dropout** keeps a network from relying on any single number. In training, it sets each activation to 0 with probability
+# $p$ (usually 0.1). Every step makes a new draw, so the next layer must learn to rely on several numbers.
 #
 # At test time, nothing is dropped, because we want the best answer, and the same one every time. But then a sum over
 # all inputs would on average be larger than in training, by a factor of $1 / (1 - p)$. So the kept numbers are
@@ -813,8 +810,8 @@ for factor in (1, 100):
 # ### Exercise 5 · Dropout
 # `heads_and_blocks.dropout` · 2 points · about 8 minutes
 #
-# You don't have to draw at random (the check couldn't predict your draw): `kept` is True where a number stays. Torch's
-# own dropout is not allowed.
+# The random draw is made for you (the check couldn't predict yours): `kept` is True where a number stays. Torch's own
+# dropout is not allowed.
 #
 # Shapes: `x` may have any shape, and `kept` has the same shape. `p` is a float, at least 0 and below 1; `training` is a
 # bool.
@@ -909,7 +906,7 @@ def input_layer_step_by_step():
 # ### Exercise 6 · Add and norm
 # `heads_and_blocks.add_and_norm` · 3 points · about 10 minutes
 #
-# Write both orders. `norm` and `dropout` are modules that become parts of yours; each call passes a `sublayer`. All
+# Write both orders. `norm` and `dropout` are modules that become part of yours; the `sublayer` comes with each call. All
 # three take one tensor and return a tensor of the same shape.
 #
 # Shapes: `x` is `[..., d_model]`, `norm_first` is a bool (True for pre-norm), and the result has the shape of `x`.
@@ -1034,10 +1031,10 @@ def gradients_on_their_way_down():
 
 
 # %% [markdown]
-# With residual connections, the gradient reaches the first block in both orders. The orders differ near the loss. In
-# pre-norm, the residual stream grows with every addition, so each further block changes it less. That is why the last
-# blocks get *less* gradient, and even less in a deeper model. In post-norm, every norm rescales the stream, so the last
-# blocks get as much gradient in a deep model as in a shallow one. Section 9 shows the consequences.
+# With residual connections, the gradient reaches the first block in both orders. The two orders differ near the loss. In
+# pre-norm, the residual stream grows with every addition, so each further block changes it less. That is why the last blocks
+# get *less* gradient, and even less in a deeper model. In post-norm, every norm rescales the stream, so the last blocks get
+# as much gradient in a deep model as in a shallow one. Section 9 shows the consequences.
 
 # %% [markdown]
 # ## 8. The feed-forward network
@@ -1094,10 +1091,10 @@ def gelu(x, approximate=False):
 
 
 # %% [markdown] tags=["reason"]
-# The error function is the normal distribution function, squeezed by √2 and running from -1 to 1 instead of 0 to 1,
-# which explains the 1 and the 1/2. GELU is almost x for large x, and almost 0 for very negative x; in between, a part
-# of x gets through. The tanh form differs by less than a thousandth, which is little for one number but visible after
-# twelve blocks, so use the form that your weights were trained with.
+# The error function is the normal distribution function, squeezed by √2 and running from -1 to 1 instead of 0 to 1, which
+# explains the 1 and the 1/2. GELU is almost x for large x, and almost 0 for very negative x; in between, part of x gets
+# through. The tanh form differs by less than a thousandth, which is little for one number but visible after twelve blocks,
+# so use the form that your weights were trained with.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-gelu-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.gelu")
@@ -1229,8 +1226,8 @@ def bending_a_line():
 # `[batch, tokens, d_model]`.
 
 # %% [markdown] tags=["fine-print"]
-# The check passes in its own parts, so it doesn't need your exercises above. It compares gradients, and outputs at
-# padding too, so don't treat padding differently.
+# The check brings its own parts, so it doesn't depend on your exercises above. It compares gradients, and outputs at padding
+# too, so don't treat padding differently.
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-encoder_block-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1417,13 +1414,13 @@ def post_norm_against_pre_norm():
 
 
 # %% [markdown]
-# So the order is not a matter of taste. In post-norm, twenty-four norms sit *on* the residual stream, and with this
-# learning rate the first steps throw the model so far off that it doesn't recover in time. On four seeds, post-norm's
-# loss ends between 0.9 and 1.4, with or without the warm-up, and pre-norm's at 0.01. Xiong et al. (2020) find the cause
-# near the output, where the two orders differed in section 7: there, post-norm's gradients are as large in a deep model
-# as in a shallow one, so a large step does harm. In pre-norm, the stream is clear from end to end. (With fewer blocks
-# and a longer warm-up, post-norm trains well: the paper's own model had six blocks and 4,000 steps of warm-up. The next
-# lesson returns to warm-up.)
+# So the order is not a matter of taste. In post-norm, twenty-four norms sit *on* the residual stream, and with this learning
+# rate the first steps throw the model so far off that it doesn't recover in time. Across four seeds, post-norm's loss ends
+# between 0.9 and 1.4, with or without the warm-up, and pre-norm's at 0.01. Xiong et al. (2020) find the cause near the
+# output, where the two orders differed in section 7: there, post-norm's gradients are as large in a deep model as in a
+# shallow one, so a large step does harm. In pre-norm, the stream is clear from end to end. (With fewer blocks and a longer
+# warm-up, post-norm trains well: the paper's own model had six blocks and 4,000 steps of warm-up. The next lesson returns to
+# warm-up.)
 #
 # ### Exercise 10 · In your own words
 # `heads_and_blocks.why_residual` · 2 points, read by a person · about 10 minutes
@@ -1438,14 +1435,14 @@ def post_norm_against_pre_norm():
 # `solution("heads_and_blocks.why_residual")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "heads_and_blocks-why_residual-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# Without residual connections, the gradient shrinks by a factor at every block: in section 7, the gradient at the first
-# of twelve blocks was less than a millionth of the gradient at the last. One learning rate can't suit both ends: if it
-# is large enough for the first block, it is many orders of magnitude too large for the last. Adding x puts a 1 into the
-# derivative of every block, so the gradient has a path on which nothing shrinks it. And a block only has to compute a
-# change: it can return 0 to pass on its input, instead of learning the identity. For 24 blocks, I would put the norm
-# first: in section 9, post-norm was stuck at half this depth with a learning rate at which pre-norm learned. The price
-# is one more norm at the end, and the last blocks contribute little, because the stream has grown by then; the
-# alternative is post-norm with a warm-up and a smaller learning rate.
+# Without residual connections, the gradient shrinks by a factor at every block: in section 7, the gradient at the first of
+# twelve blocks was less than a millionth of the gradient at the last. One learning rate can't suit both ends: if it is large
+# enough for the first block, it is many orders of magnitude too large for the last. Adding x puts a 1 into the derivative of
+# every block, so the gradient has a path on which nothing shrinks it. And a block only has to compute a change: it can
+# return 0 to pass on its input, instead of learning the identity. For 24 blocks, I would put the norm first: in section 9,
+# post-norm was stuck at half this depth with a learning rate at which pre-norm learned. The price is one more norm at the
+# end, and last blocks that contribute little, because the stream has grown by then. The alternative is post-norm with a
+# warm-up and a smaller learning rate.
 #
 # *(One point for the gradient: it shrinks by a factor at each block, so no single learning rate fits, and the added x
 # gives it a path with a derivative of 1; half a point if the learning rate is missing. One point for what a block
@@ -1620,7 +1617,7 @@ def is_it_news():
 # %% [markdown]
 # ## 11. What it costs
 #
-# Where are a block's parameters? Ask of each step whether it has anything to learn.
+# Where are a block's parameters? For each step, ask whether there is anything to learn in it.
 #
 # - **Attention** itself, without its projections: $\operatorname{softmax}(q k^\top / \sqrt{d_\text{head}})\, v$.
 # - The **projections** $W_q$, $W_k$, $W_v$ and $W_o$: linear layers from `d_model` to `d_model`.
@@ -1763,7 +1760,7 @@ def the_bill():
 #   shows when these comparisons become most of the work.
 # - **Faster to train**: a block does more work, but it doesn't have to wait. All tokens of a sentence go through the
 #   block at once, while the GRU takes them one after another. How much that helps depends on the device; the picture on
-#   the right shows yours.
+#   the right shows the result on yours.
 #
 # ## What you have now
 #

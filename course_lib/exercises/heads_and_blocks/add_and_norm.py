@@ -138,7 +138,7 @@ EXERCISE = Exercise(
                 (_JOINED, "norm(total)"),
             ),
             pre_norm_residual_left_out=(
-                "In pre-norm, your answer lacks the residual connection. Add x to the sublayer's output.",
+                "In pre-norm, your answer leaves out the residual connection. Add x to the sublayer's output.",
                 ("x + dropped", "dropped if norm_first else x + dropped"),
             ),
             pre_norm_dropout_left_out=(
@@ -155,7 +155,7 @@ EXERCISE = Exercise(
                 (_JOINED, "total"),
             ),
             residual_left_out=(
-                "Your answer lacks the residual connection. Add x to the sublayer's output.",
+                "Your answer leaves out the residual connection. Add x to the sublayer's output.",
                 ("x + dropped", "dropped"),
             ),
             sum_not_normalised=(

@@ -85,8 +85,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Go through the constructor line by line and ask what each part learns. The softmax of the scores learns "
-            "nothing, but the matrices around it do learn. The heads share these matrices and add no parameters.",
+            "Go through the constructor line by line and ask what each part learns. The softmax of the scores has "
+            "nothing to learn, but the matrices around it do. The heads share these matrices and add no parameters.",
         ),
         Hint(
             "outline",
@@ -115,12 +115,12 @@ EXERCISE = Exercise(
                 (_FEED_FORWARD, "2 * d * f"),
             ),
             attention_has_some=(
-                "Your answer counts parameters for attention. softmax(q kᵀ / √d_head) v learns nothing: count 0.",
+                "Your answer counts parameters for attention. softmax(q kᵀ / √d_head) v has none: count 0.",
                 ("attention = 0", "attention = 4 * (d * d + d)"),
             ),
             projections_as_attention=(
                 "Your answer counts all projections as attention. Count 0 for attention, because softmax(q kᵀ / "
-                "√d_head) v itself learns nothing.",
+                "√d_head) v itself has no parameters.",
                 ("attention = 0", "attention = 4 * (d * d + d)"),
                 (_PROJECTIONS, "0"),
             ),
@@ -187,7 +187,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "without_names",
-            "Your answer lacks the names of the four counts. Return them by name, in a dict.",
+            "Your answer doesn't name the four counts. Return them by name, in a dict.",
             lambda d_model, heads, d_ff: tuple(heads_and_blocks.block_parameters(d_model, heads, d_ff).values()),
         ),
     ),

@@ -148,7 +148,7 @@ EXERCISE = Exercise(
             ),
             attends_to_the_input=(
                 "Your answer computes keys and values from the block's input. In pre-norm, use what the add & norm "
-                "gives the attention: self_attention(y, y, mask).",
+                "passes to the attention: self_attention(y, y, mask).",
                 ("(y, y, mask)", "(y, x, mask)"),
             ),
             attended_before_the_norm=(

@@ -79,8 +79,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "You need two formulas, and `approximate` says which to use. Compute the probability of a number below "
-            "`x` with `torch.erf`, and the approximation with `torch.tanh`.",
+            "You need two formulas, and `approximate` says which to use. Compute the probability that a normal "
+            "variable is below `x` with `torch.erf`, and the approximation with `torch.tanh`.",
         ),
         Hint(
             "outline",
@@ -100,7 +100,8 @@ EXERCISE = Exercise(
                 (" / math.sqrt(2))", ")"),
             ),
             half_left_out=(
-                "Your answer lacks a factor of 1/2: 1 + erf(x / √2) runs from 0 to 2, but a probability stops at 1.",
+                "Your answer leaves out a factor of 1/2: 1 + erf(x / √2) runs from 0 to 2, but a probability stops at "
+                "1.",
                 ("below = 0.5 * ", "below = "),
             ),
             one_left_out=(
@@ -108,7 +109,8 @@ EXERCISE = Exercise(
                 ("(1 + torch.erf(x / math.sqrt(2)))", "torch.erf(x / math.sqrt(2))"),
             ),
             above_for_below=(
-                "Your answer uses the probability of a number above x. Use the probability of a number below x.",
+                "Your answer uses the probability that a normal variable is above x. Use the probability that it is "
+                "below x.",
                 ("1 + torch.erf", "1 - torch.erf"),
             ),
             probability_alone=(
@@ -116,8 +118,8 @@ EXERCISE = Exercise(
                 ("return x * below", "return below"),
             ),
             density=(
-                "Your answer uses the density of the normal distribution, the bell curve. Use the probability below "
-                "x, the area to its left.",
+                "Your answer uses the density of the normal distribution, the bell curve. Use the area under it to the "
+                "left of x.",
                 (_BELOW, "torch.exp(-x * x / 2) / math.sqrt(2 * math.pi)"),
             ),
             logistic=(
@@ -130,8 +132,8 @@ EXERCISE = Exercise(
                 (_BELOW, "torch.sigmoid(1.702 * x)"),
             ),
             relu=(
-                "Your answer is ReLU, which has a corner at 0. Multiply x by the probability of a number below x "
-                "instead.",
+                "Your answer is ReLU, which has a corner at 0. Instead, multiply x by the probability that a normal "
+                "variable is below x.",
                 ("return x * below", "return torch.relu(x)"),
             ),
             always_nearly=(
@@ -152,13 +154,13 @@ EXERCISE = Exercise(
                 ("if approximate", "if False"),
             ),
             cube_left_out=(
-                "Your approximation lacks the term 0.044715 x³. Add it to x before you multiply by √(2/π).",
+                "Your approximation leaves out the term 0.044715 x³. Add it to x before you multiply by √(2/π).",
                 (" + 0.044715 * x**3", ""),
             ),
             square_for_cube=("Your approximation uses x². Use x³.", ("x**3", "x**2")),
             pi_and_two_exchanged=("Your approximation uses √(π/2). Use √(2/π).", ("2 / math.pi", "math.pi / 2")),
             root_of_two_over_pi_left_out=(
-                "Your approximation lacks the factor √(2/π). Multiply by it before you take tanh.",
+                "Your approximation leaves out the factor √(2/π). Multiply by it before you take tanh.",
                 ("math.sqrt(2 / math.pi) * (x", "(x"),
             ),
             factor_misplaced=(
@@ -166,7 +168,7 @@ EXERCISE = Exercise(
                 (_INNER, "math.sqrt(2 / math.pi) * x + 0.044715 * x**3"),
             ),
             half_left_out_nearly=(
-                "Your approximation lacks a factor of 1/2: 1 + tanh runs from 0 to 2.",
+                "Your approximation leaves out a factor of 1/2: 1 + tanh runs from 0 to 2.",
                 ("return 0.5 * x", "return x"),
             ),
         ),

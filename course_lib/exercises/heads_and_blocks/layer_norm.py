@@ -109,8 +109,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Take the mean and variance over the numbers of one token; its neighbors don't matter. The variance "
-            "divides by `d_model`, not by one less, and epsilon goes under the square root.",
+            "Take the mean and variance over the numbers of one token; its neighbors don't matter. For the variance, "
+            "divide by `d_model`, not by one less, and put epsilon under the square root.",
         ),
         Hint(
             "outline",
@@ -169,9 +169,9 @@ EXERCISE = Exercise(
                 ("x - mean", "x"),
                 ("(x - x.mean(dim, keepdim=True)).square()", "x.square()"),
             ),
-            beta_left_out=("Your answer leaves out bias. Add it at the end.", (" + self.bias", "")),
+            beta_left_out=("Your answer leaves out the bias. Add it at the end.", (" + self.bias", "")),
             gamma_left_out=(
-                "Your answer leaves out weight. Multiply by it before you add bias.",
+                "Your answer leaves out the weight. Multiply by it before you add the bias.",
                 ("self.weight * ", ""),
             ),
             mean_without_keepdim=(

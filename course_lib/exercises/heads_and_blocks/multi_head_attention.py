@@ -136,7 +136,8 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Take five steps: project, split, attend, join, mix. All heads attend at once, because they are just one "
-            "more leading dimension. Each head has `d_head` numbers, which also sets the scale of its scores.",
+            "more leading dimension. A head's vectors have `d_head` numbers, and that size sets the scale of its "
+            "scores.",
         ),
         Hint(
             "shapes",
@@ -166,10 +167,10 @@ EXERCISE = Exercise(
             values_from_x=(_SOURCES, _FROM_X[1]),
             x_and_memory_exchanged=(_SOURCES, ("W_q(x)", "W_q(memory)"), *_FROM_X),
             mask_ignored=(
-                "Your answer ignores the mask. In every head, forbid the keys where it is False.",
+                "Your answer ignores the mask. In every head, forbid the keys where the mask is False.",
                 ("if mask is not None", "if False"),
             ),
-            mask_inverted=("Your answer inverts the mask. Allow the keys where it is True.", ("~room", "room")),
+            mask_inverted=("Your answer inverts the mask. Allow the keys where the mask is True.", ("~room", "room")),
             mask_transposed=(
                 "Your answer transposes the mask. Its rows are already queries, so use it as it is.",
                 ("mask.unsqueeze(1)", "mask.mT.unsqueeze(1)"),

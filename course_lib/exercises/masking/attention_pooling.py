@@ -180,7 +180,7 @@ EXERCISE = Exercise(
                 ("        scaled =", "        mask = mask & (x != 0).any(dim=-1)\n        scaled ="),
             ),
             weights_returned=(
-                "Your answer returns the weights. Average the tokens with them: sum alpha times x.",
+                "Your answer returns the weights. Use them to average the tokens: sum alpha times x.",
                 (_AVERAGED, "alpha"),
             ),
             first_words_counted=(

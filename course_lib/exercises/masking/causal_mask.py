@@ -73,8 +73,8 @@ EXERCISE = Exercise(
         *slips(
             _triangle,
             itself_forbidden=(
-                "Your mask forbids each token to attend to itself, which leaves the first token with nothing. Include "
-                "the diagonal: query i attends to keys 0 to i.",
+                "Your mask keeps each token from attending to itself, which leaves the first token with nothing. "
+                "Include the diagonal: query i attends to keys 0 to i.",
                 ("ones.tril()", "ones.tril(-1)"),
             ),
             one_word_ahead=(
@@ -108,12 +108,13 @@ EXERCISE = Exercise(
                 ("return mask", "mask[0, 0] = True\n    return mask"),
             ),
             two_words=(
-                "Your mask allows each token only itself and the one before it. Allow everything before it: the whole "
-                "lower triangle.",
+                "Your mask lets each token attend only to itself and the one before it. Allow everything before it: "
+                "the whole lower triangle.",
                 ("ones.tril()", "ones.tril().triu(-1)"),
             ),
             only_itself=(
-                "Your mask allows each token only itself. Allow everything before it too: the whole lower triangle.",
+                "Your mask lets each token attend only to itself. Allow everything before it too: the whole lower "
+                "triangle.",
                 ("ones.tril()", "ones.tril().triu()"),
             ),
         ),

@@ -106,7 +106,7 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "Changing token j fills column j of the result: `[tokens]`, one entry per output. An output is a row of "
-            "`d_model` numbers. If a single number differs, the output has changed.",
+            "numbers. If a single one differs, the output has changed.",
             answers=("transposed", "all_components", "first_component", "itself_left_out"),
         ),
         Hint(
@@ -154,8 +154,8 @@ EXERCISE = Exercise(
                 (_OTHER, "0"),
             ),
             one_component_changed=(
-                "Your answer changes one component of each token, and a model may not look at that one. Replace the "
-                "whole vector.",
+                "Your answer changes one component of each token, and a model may ignore that one. Replace the whole "
+                "vector.",
                 ("changed[token] = torch.randn(x.shape[1])", "changed[token, 0] += 1"),
             ),
             first_component=(
@@ -172,13 +172,13 @@ EXERCISE = Exercise(
                 ("return seen", "return seen & ~torch.eye(len(x), dtype=torch.bool)"),
             ),
             leaks_alone=(
-                "Your result shows only leaks, above the diagonal. Return everything that each output sees, on and "
-                "below the diagonal too.",
+                "Your result shows only the leaks, which are above the diagonal. Return everything that each output "
+                "sees, on and below the diagonal too.",
                 ("return seen", "return seen.triu(1)"),
             ),
             yes_or_no=(
-                "Your answer says only whether there is a leak. Return which output sees which token, [tokens, "
-                "tokens].",
+                "Your answer says only whether there is a leak. Return a table of which output sees which token: "
+                "[tokens, tokens].",
                 ("return seen", "return seen.triu(1).any()"),
             ),
         ),

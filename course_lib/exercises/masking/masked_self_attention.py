@@ -159,7 +159,7 @@ EXERCISE = Exercise(
             ),
             keys_as_rows=(KEYS_AS_ROWS, ("    scores =", "    mask = mask.mT\n    scores =")),
             weights_returned=(
-                "Your answer returns the weights. Average the tokens with them: alpha @ x.",
+                "Your answer returns the weights. Use them to average the tokens: alpha @ x.",
                 ("alpha @ x", "alpha"),
             ),
             no_gradients=(

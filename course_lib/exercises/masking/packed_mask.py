@@ -98,7 +98,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "outline",
-            "Find where the ids are `end`.\n"
+            "Find where the ids equal `end`.\n"
             "Find each token's document number: how many documents have ended before it. `cumsum` counts the token "
             "itself, so subtract 1 where the token is an end.\n"
             "Compare the document numbers of all queries with the document numbers of all keys.\n"
@@ -125,7 +125,7 @@ EXERCISE = Exercise(
                 ("return mask", "return mask.mT"),
             ),
             itself_forbidden=(
-                "Your mask forbids each token to attend to itself. Include the diagonal.",
+                "Your mask keeps each token from attending to itself. Include the diagonal.",
                 ("tril()", "tril(-1)"),
             ),
             one_word_ahead=(

@@ -52,7 +52,7 @@ KEYS_AS_ROWS = (
 )
 
 FORBIDDEN_FAR_ABOVE = (
-    "If a forbidden score is far above the allowed ones, your answer leaves the allowed keys no weight: their "
+    "If a forbidden score is far above the allowed ones, your answer leaves the allowed keys with no weight: their "
     "exponentials underflow to 0. Fill forbidden scores with -inf (or the lowest number) before the softmax."
 )
 

@@ -164,8 +164,8 @@ EXERCISE = Exercise(
                 ("return alpha", "return alpha.tril()"),
             ),
             itself_forbidden=(
-                "Your answer forbids each token from attending to itself, which leaves no key for the first token. "
-                "Allow distance 0.",
+                "Your answer keeps each token from attending to itself, which leaves no key for the first token. Allow "
+                "distance 0.",
                 ("distance < 0", "distance <= 0"),
             ),
             one_slope_for_all=(

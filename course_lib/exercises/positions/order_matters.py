@@ -130,7 +130,7 @@ EXERCISE = Exercise(
                 (_COMPARED, "difference.amax(dim=-1) > 0"),
             ),
             inverted=(
-                "Your answer is True where a vector stays the same. Make it True where the shuffle changes it.",
+                "Your answer is True where a vector stays the same. Make it True where the shuffle changes the vector.",
                 (_COMPARED, "difference.amax(dim=-1) <= 1e-4"),
             ),
             numbers=(

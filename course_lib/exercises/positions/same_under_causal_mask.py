@@ -114,7 +114,7 @@ EXERCISE = Exercise(
             paired=False,
             nothing_changes=(
                 "You predict that every token keeps its vector, as without a mask. But under a causal mask, a token "
-                "attends only to those before it, and the shuffle can change which tokens those are.",
+                "attends only to itself and the tokens before it, and the shuffle can change which ones those are.",
                 (_RULE, "order == order"),
             ),
             everything_changes=(
@@ -159,13 +159,14 @@ EXERCISE = Exercise(
                 ("return same", "return same.long()"),
             ),
             moved_forward_is_harmless=(
-                "You predict that a token keeps its vector if it kept its position or moved toward the front. But "
-                "further forward it attends to fewer tokens, and at its old position, different tokens may precede it.",
+                "You predict that a token keeps its vector if it kept its position or moved toward the front. But a "
+                "token that moves forward attends to fewer tokens, and one that stays may have different tokens before "
+                "it.",
                 (_RULE, "order >= position"),
             ),
             nothing_lost_is_harmless=(
-                "You predict that a token keeps its vector if it lost no token that it attended to. But it may have "
-                "gained new ones: it must attend to exactly the same tokens as before.",
+                "You predict that a token keeps its vector if it lost none of the tokens that it attended to. But it "
+                "may have gained new ones: it must attend to exactly the same tokens as before.",
                 (_RULE, "(order <= order.unsqueeze(-1)).tril().sum(dim=1) > order"),
             ),
             words_before_alone=(

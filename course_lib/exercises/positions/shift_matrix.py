@@ -138,8 +138,8 @@ EXERCISE = Exercise(
                 ("shift / 10_000**exponent", "torch.full_like(exponent, shift)"),
             ),
             multiplied=(
-                "Your angles are shift · 10000^(2i / d_model), so the clocks speed up from pair to pair. Divide by "
-                "the power, so that they slow down.",
+                "Your angles are shift · 10000^(2i / d_model), so the clocks speed up from pair to pair. Divide by the "
+                "power instead, to slow them down.",
                 ("/ 10_000", "* 10_000"),
             ),
             halves=(
@@ -161,7 +161,7 @@ EXERCISE = Exercise(
                 ("matrix.float()", "matrix"),
             ),
             minus_at_the_cosine=(
-                "Your blocks have the minus sign at the lower-right cosine, which makes them reflections. Put it at "
+                "Your blocks have the minus sign on the lower-right cosine, which makes them reflections. Put it on "
                 "the sine below the diagonal: [[cos, sin], [-sin, cos]].",
                 (_BLOCK, "[cos, sin, sin, -cos]"),
             ),

@@ -174,7 +174,7 @@ EXERCISE = Exercise(
             ),
             multiplied=(
                 "Your answer multiplies the position by 10000^(2i / d_model), so the clocks speed up from pair to "
-                "pair. Divide by this power, so that they slow down.",
+                "pair. Divide by this power instead, to slow them down.",
                 (_ANGLE, "position.float() * 10_000 ** exponent.float()"),
             ),
             transposed=(
