@@ -180,7 +180,7 @@ check("gpt.training_windows", hidden=True)
 #
 # You have already written that mask: `packed_mask` in lesson 02. *Exactly as if it had the row to itself*? Test it. One
 # of your attention modules reads two documents packed into one row, first under your mask and then under a plain causal
-# one. Then it reads the second document alone.
+# one. Finally, it reads the second document alone.
 
 
 # %% tags=["demo"]
@@ -293,8 +293,8 @@ print(f"collapsed: {lm_loss(few_logits, few_targets):.4f}   transposed: ", end="
 print(f"{F.cross_entropy(few_logits.transpose(1, 2), few_targets):.4f}   reshaped to [2, 5, 3]: {torn:.4f}")
 
 # %% [markdown]
-# Transposing moves the classes to dimension 1 and keeps every row together. Reshaping to the same shape tears the rows
-# apart, but the wrong loss looks just as plausible.
+# Transposing moves the classes to dimension 1 and keeps every row together. Reshaping gives the same shape but tears
+# the rows apart, and the wrong loss looks just as plausible.
 
 # %% [markdown] tags=["slides"]
 # S0 collapses the batch for `NLLLoss` in the same way.

@@ -1376,10 +1376,10 @@ def two_languages():
 # English web pages: German compounds are split into many short tokens, so attention costs more, and less text fits into
 # the context. The second is right to learn from the reports. But most of 200,000 tokens would be too rare to be
 # trained, the embedding table would be larger than a small model, tomorrow's compounds would still be split, and a
-# single token for a measured value would hide its digits. And you can't compare the two by the loss per token: with
-# fewer, longer tokens, each token is harder to predict. I would learn ten or twenty thousand byte-level tokens from the
-# reports, with a separate token for each digit, train the same small model with several vocabulary sizes at the same
-# cost, and compare bits per byte on held-out reports.
+# single token for a measured value would hide its digits. And you can't compare the two tokenizers by loss per token:
+# with fewer, longer tokens, each token is harder to predict. I would learn ten or twenty thousand byte-level tokens
+# from the reports, with a separate token for each digit, train the same small model with several vocabulary sizes at
+# the same cost, and compare bits per byte on held-out reports.
 #
 # *(One point: GPT-2's English merges make sequences longer, and a vocabulary of that size has rare tokens, or hides
 # numbers. One point: you can't compare loss per token across vocabularies; you can compare bits per byte on the same

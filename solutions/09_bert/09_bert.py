@@ -918,9 +918,9 @@ def does_it_follow():
 
 # %% [markdown]
 # The head judges the first three well: a queen isn't an *it*, and the wolf wasn't mentioned. To see that, it must
-# compare two texts. But the queen baked *cake*, not *cheese*, and a queen isn't a *he*. A randomly drawn sentence
-# rarely has just one small mistake, so the model never had to spot one. A model learns what its objective requires, by
-# the shortest route: that is the case against next-sentence prediction.
+# compare two texts. But it misses that the queen baked *cake*, not *cheese*, and that a queen isn't a *he*. A randomly
+# drawn sentence rarely has just one small mistake, so the model never had to spot one. A model learns what its
+# objective requires, by the shortest route: that is the case against next-sentence prediction.
 #
 # ### 5.2 Two hundred sentences
 #
@@ -1478,8 +1478,8 @@ def does_fine_tuning_pay():
 # contain the answer in a linear form.
 #
 # *(One point: accuracy on 600 texts is noisy, and the best of the six rates was chosen on the test. One point: a rate
-# chosen on validation data, several draws, paired comparison; and a task that frozen features can't solve, with the
-# reason.)*
+# chosen on validation data, several draws and a paired comparison; and a task that frozen features can't solve, with
+# the reason.)*
 
 # %% [markdown]
 # ### 5.4 Two texts
@@ -2184,7 +2184,7 @@ else:
 # 1. **Pre-train longer.** Four thousand batches in section 4.2 (with `texts(200_000, seed=7)`) take ten times as long.
 #    Does your encoder catch up with the small BERT? When does it learn that a queen is a *she*?
 # 2. **Be RoBERTa.** Leave the pairs out of the loss. Does your encoder predict masked tokens better? What happens in
-#   section 5.2 if [CLS] wasn't trained?
+#   section 5.2 when [CLS] hasn't been trained?
 # 3. **More labels.** With 4,000 labels in section 5.2, does the transformer from scratch catch up?
 #
 # ## Glossary
