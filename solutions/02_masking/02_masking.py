@@ -270,9 +270,8 @@ scaled_b = torch.tensor(
 # %% [markdown]
 # ### 3.1 Multiplying the scores: wrong
 #
-# The first idea is to multiply the scores by the mask, 1 for allowed and 0 for forbidden, and then to take the softmax.
-# Look at the mask's first row and predict: how much of its attention does `<s>` give to the three tokens that it must
-# not see?
+# The first idea is to multiply the scores by the mask (1 for allowed, 0 for forbidden) and then to take the softmax. Look at
+# the mask's first row and predict: how much of its attention does `<s>` give to the three tokens that it must not see?
 
 # %%
 leaked_by_the_first_token = None  # in %
@@ -816,8 +815,8 @@ def one_mask_for_each_length():
 
 
 # %% [markdown]
-# Padding is masked where it is a *key*. As a query, padding still attends to tokens, but the loss ignores its outputs.
-# If you masked padding queries too, you would only get fully masked rows.
+# Padding is masked where it is a *key*. As a query, padding still attends to tokens, but the loss ignores its outputs. If
+# you also masked padding queries, all you would get is fully masked rows.
 #
 # ### 5.2 Packing
 #

@@ -262,10 +262,10 @@ def which_tokens_notice():
 # Without a mask, no vector changes. With the mask, the vectors of *Katze* and *die* change, but *tanzte* keeps its own.
 # Attention is no longer equivariant.
 #
-# The mask lets in a little order: a token knows *which* tokens came before it, but not in what order. (In a second
-# layer *tanzte* would notice, because by then *die* and *Katze* have different vectors. Decoders without position
-# encodings do learn positions from the mask; see Haviv et al. 2022, "Transformer Language Models without Positional
-# Encodings Still Learn Positional Information". Section 9 measures how much.)
+# The mask gives away a little of the order: a token knows *which* tokens came before it, but not in what order. (In a second
+# layer *tanzte* would notice, because by then *die* and *Katze* have different vectors. Decoders without position encodings
+# do learn positions from the mask; see Haviv et al. 2022, "Transformer Language Models without Positional Encodings Still
+# Learn Positional Information". Section 9 measures how much.)
 #
 # A recurrent network gets the order for free, because it reads one token after another. Attention gave that up to read
 # all tokens at once, and **position encodings** restore what was lost.

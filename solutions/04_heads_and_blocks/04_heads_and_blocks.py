@@ -1694,11 +1694,10 @@ def counted_and_built():
 # The number of heads makes no difference. And two thirds of a block's parameters are in its feed-forward network,
 # although everybody talks about attention.
 #
-# People say three things about transformers that don't seem to agree: they have **few parameters**, they come at a
-# **large computational cost**, and they are **faster to train**. The next cell puts numbers on all three claims, for
-# one of your blocks, one recurrent layer (a GRU), and one linear layer that sees all tokens of the sentence at once. A
-# sentence of $n$ tokens has $n^2$ pairs. At how many tokens does comparing pairs become most of a block's work, with a
-# `d_model` of 64?
+# People say three things about transformers that don't seem to agree: they have **few parameters**, they come at a **large
+# computational cost**, and they are **faster to train**. The next cell puts numbers on all three claims, for one of your
+# blocks, one recurrent layer (a GRU), and one linear layer that sees all tokens of the sentence at once. A sentence of $n$
+# tokens has $n^2$ pairs. At how many tokens does comparing pairs take up half of a block's work, with a `d_model` of 64?
 
 # %% [markdown] tags=["slides"]
 # S2 says *few parameters* when it compares transformers with recurrent networks, S1 says *large computational cost*,
@@ -1757,7 +1756,7 @@ def the_bill():
 #   *square* of the number of tokens.
 # - **Large computational cost**: few parameters don't mean little work. Every token passes through all of them, and
 #   attention compares every token with every other, which takes $n^2$ operations but no parameters. The last column
-#   shows when these comparisons become most of the work.
+#   shows when these comparisons reach half of the work.
 # - **Faster to train**: a block does more work, but it doesn't have to wait. All tokens of a sentence go through the
 #   block at once, while the GRU takes them one after another. How much that helps depends on the device; the picture on
 #   the right shows the result on yours.
