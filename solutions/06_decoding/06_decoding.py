@@ -493,8 +493,9 @@ show.tree(
 #
 # Which sentence does the search return with 1 beam, with 2, and with 3? Work through the tree with pencil and paper:
 # after each word, multiply the probabilities, compare all beginnings of the same length, and keep the best ones. (`<e>`
-# counts as a word; a finished sentence keeps its probability.) For each number of beams, return the letter and, as your
-# reason, the probabilities of the beginnings kept after the third word, best first.
+# counts as a word; a finished sentence keeps its probability.) For each number of beams, return the letter of the
+# sentence. As your reason, also return the probabilities of the beginnings that are kept after the third word, the best
+# one first.
 #
 # Shapes: `beams` is an int: 1, 2 or 3. The result is a letter, "A" to "F", and a list of `beams` floats. After the
 # *second* token, the list for two beams would be `[0.54, 0.4]`.

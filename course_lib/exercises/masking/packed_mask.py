@@ -111,8 +111,8 @@ EXERCISE = Exercise(
         *slips(
             _packed,
             end_opens_the_next=(
-                "Your answer assigns an end to the next document. An end belongs to the document that it closes: "
-                "count only the ends before a token.",
+                "Your answer assigns an end to the next document. An end token belongs to the document that it ends: "
+                "count only the end tokens before a token.",
                 ("ends.cumsum(dim=-1) - ends.long()", "ends.cumsum(dim=-1)"),
             ),
             counted_over_the_batch=(

@@ -129,8 +129,8 @@ EXERCISE = Exercise(
             ("==", "+ 1 =="),
         ),
         two_classes_only=(
-            "Your answer only checks whether class 1 has a larger logit than class 0. There may be more classes: take "
-            "the argmax of each row.",
+            "Your answer only checks whether class 1 has a larger logit than class 0. There may be more than two "
+            "classes: take the argmax of each row.",
             ("logits.argmax(dim=-1)", "(logits[:, 1] > logits[:, 0]).long()"),
         ),
         python_number=(
