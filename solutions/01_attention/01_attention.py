@@ -317,7 +317,7 @@ def nearer_to_it_in_both():
 #
 # ## 2. The general recipe
 #
-# The words don't have to come from the same sentence. Let any item $x_i$ look at $K$ vectors $z_1, \dots, z_K$.
+# The words don't have to come from the same sentence. Any item $x_i$ can look at $K$ vectors $z_1, \dots, z_K$.
 #
 # $$\alpha(x_i)_k = \operatorname{softmax}_k\big(\operatorname{sim}(x_i, z_k)\big), \qquad
 #   u_i = \sum_{k=1}^{K} \alpha_k\, z_k .$$
@@ -470,8 +470,8 @@ def dot_product_scores(q, k):
 
 # %% [markdown] tags=["reason"]
 # A matrix product takes the dot product of each row on the left with each column on the right, so one product gives all
-# pairs of queries and keys once the keys are columns. `transpose(-2, -1)` counts dimensions from the end and therefore
-# works for a sentence, a batch, and later for heads. `k.T` works for the first example and breaks on the first batch.
+# pairs of queries and keys once the keys are columns. `transpose(-2, -1)` counts dimensions from the end, so it works
+# for a sentence, for a batch, and later for heads. `k.T` works for the first example and breaks on the first batch.
 # `reshape` is worse: the shape is right and there is no error, but the numbers of different keys are mixed up.
 
 # %% nbgrader={"grade": true, "grade_id": "attention-scores-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
@@ -778,8 +778,8 @@ print("softmax(scores / 2), S1's formula\n", torch.softmax(slide_scores / 2, dim
 #    second column's weights from *Katze*'s row. Entry (*die*, dim 1) is *die*'s weights times the second column of $v$:
 #    $0.94 \times (-4) + 0.06 \times (-0.5) + 0.00 \times 2.5$.
 #
-# The last two results above come from slip 2's code as written, and from S1's formula, which divides by $d_k$ without
-# the square root.
+# The last two results above are what you get from slip 2's code as written, and from S1's formula, which divides by
+# $d_k$ without the square root.
 
 # %% [markdown]
 # ## 4. Why divide by √d?
@@ -917,8 +917,8 @@ check("attention.softmax_jacobian", hidden=True)
 
 # %% [markdown]
 # The **norm** of $J$, the square root of the sum of its squared entries, says how strongly a change in the scores can
-# move the weights. Look at it first for three equal scores and for the rows of *die* and *Katze* in our example. Then
-# see what happens to random queries and sixteen random keys as the dimension grows.
+# move the weights. First, we compute it for three equal scores and for the rows of *die* and *Katze* in our example.
+# Then we see what happens to it for random queries and sixteen random keys as the dimension grows.
 
 
 # %% tags=["demo"]
@@ -1205,10 +1205,10 @@ def which_divisor_learns():
 # %% [markdown]
 # Without the division, learning depends on the random start: with one start, the loss falls soon enough; with another,
 # it has hardly begun to fall by the time all other runs are done. The curve is jagged every time. With the square root,
-# the head learns first, whatever the seed. With $d$, it learns later, but reliably. And `nn.Linear`'s smaller initial
-# weights undo part of the damage: the size of the scores matters, and the divisor is one way to set it. Scaling gives
-# **every query about the same gradient, at every width**, so the same learning rate and initialization suit a head of 2
-# components and a head of 1024.
+# the head is the first to learn, whatever the seed. With $d$, it learns later, but reliably. And `nn.Linear`'s smaller
+# initial weights undo part of the damage: the size of the scores matters, and the divisor is one way to set it. Scaling
+# gives **every query about the same gradient, at every width**, so the same learning rate and initialization suit a
+# head of 2 components and a head of 1024.
 #
 # ### Exercise 9 · In your own words
 # `attention.why_scale` · 2 points, read by a person · about 10 minutes
@@ -1227,9 +1227,9 @@ def which_divisor_learns():
 # typical size of 8, and alpha is nearly one-hot for many queries; the random start decides which key wins. For those
 # queries, the derivative of the softmax, alpha_i (δ_ij - alpha_j), is close to 0, and hardly any gradient reaches them.
 # Other queries are not saturated, and their gradient is larger than with the square root, because the keys in J K are
-# not divided: the mean grows, and the gradients of the queries are very unequal. So neither friend is quite right: the
-# curves showed that the model can learn, but late and unevenly, and that from some starts it had hardly begun by the
-# time the other runs were done. Dividing by 64 gives scores of variance 1/64: alpha starts nearly uniform, every
+# not divided. So the mean grows, and the gradients of the queries are very unequal. Neither friend is quite right,
+# then: the curves showed that the model can learn, but late and unevenly, and that from some starts it had hardly begun
+# by the time the other runs were done. Dividing by 64 gives scores of variance 1/64: alpha starts nearly uniform, every
 # gradient is smaller by another factor of 8, and learning starts later. Only the square root brings the variance to 1
 # at every width.
 #

@@ -127,8 +127,8 @@ transportation = torch.tensor([[1.0], [0.0], [0.0], [0.0]])  # for the keys
 
 # %% [markdown] tags=["slides"]
 # S2 has one line about it: no parameters in scaled dot-product attention. The two lenses are S3's idea; S3 writes the
-# projections with words as columns, $Q w_j$, $K w_i$, $V w_i$. Lesson 01 mentioned these learned matrices at the point
-# where S2 made keys and values the same.
+# projections with words as columns, $Q w_j$, $K w_i$, $V w_i$. Lesson 01 mentioned these learned matrices when S2 made keys
+# and values the same.
 
 # %% [markdown]
 # ### Exercise 1 · Queries, keys, values
@@ -744,8 +744,8 @@ class LayerNorm(nn.Module):
 # %% [markdown] tags=["reason"]
 # Layer norm looks at each token by itself, so neither the batch nor the length of the sentence matters. That is why
 # transformers use it instead of batch norm. A token's numbers are the whole population, not a sample, so divide by `d_model`
-# for the variance. Torch divides by one less by default, which gives 14% more variance for eight dimensions and no error
-# message.
+# for the variance. By default, torch divides by one less: for eight dimensions, the variance is then 14% larger, and you get
+# no error message.
 #
 # Epsilon belongs under the square root, where it also saves the gradient: for a token whose numbers are all equal, the
 # square root of the variance has an infinite slope, no matter what you add afterward.
@@ -798,7 +798,7 @@ for factor in (1, 100):
 # ## 6. Dropout
 #
 # **Dropout** keeps a network from relying on any single number. In training, it sets each activation to 0 with probability
-# $p$ (usually 0.1). Every step makes a new draw, so the next layer must learn to rely on several numbers.
+# $p$ (usually 0.1). It makes a new draw at every step, so the next layer must learn to rely on several numbers.
 #
 # At test time, nothing is dropped, because we want the best answer, and the same one every time. But then a sum over
 # all inputs would on average be larger than in training, by a factor of $1 / (1 - p)$. So the kept numbers are
@@ -1031,10 +1031,10 @@ def gradients_on_their_way_down():
 
 
 # %% [markdown]
-# With residual connections, the gradient reaches the first block in both orders. The two orders differ near the loss. In
-# pre-norm, the residual stream grows with every addition, so each further block changes it less. That is why the last blocks
-# get *less* gradient, and even less in a deeper model. In post-norm, every norm rescales the stream, so the last blocks get
-# as much gradient in a deep model as in a shallow one. Section 9 shows the consequences.
+# With residual connections, the gradient reaches the first block in both orders. They differ in the last blocks, near the
+# loss. In pre-norm, the residual stream grows with every addition, so each further block changes it less. That is why the
+# last blocks get *less* gradient, and even less in a deeper model. In post-norm, every norm rescales the stream, so the last
+# blocks get as much gradient in a deep model as in a shallow one. Section 9 shows the consequences.
 
 # %% [markdown]
 # ## 8. The feed-forward network
@@ -1440,8 +1440,8 @@ def post_norm_against_pre_norm():
 # enough for the first block, it is many orders of magnitude too large for the last. Adding x puts a 1 into the derivative of
 # every block, so the gradient has a path on which nothing shrinks it. And a block only has to compute a change: it can
 # return 0 to pass on its input, instead of learning the identity. For 24 blocks, I would put the norm first: in section 9,
-# post-norm was stuck at half this depth with a learning rate at which pre-norm learned. The price is one more norm at the
-# end, and last blocks that contribute little, because the stream has grown by then. The alternative is post-norm with a
+# post-norm was stuck at half this depth with a learning rate at which pre-norm learned. Pre-norm costs one more norm at the
+# end, and its last blocks contribute little, because the stream has grown by then. The alternative is post-norm with a
 # warm-up and a smaller learning rate.
 #
 # *(One point for the gradient: it shrinks by a factor at each block, so no single learning rate fits, and the added x
@@ -1755,8 +1755,8 @@ def the_bill():
 #   even fewer parameters. The linear layer that sees the whole sentence needs more: its parameters grow with the
 #   *square* of the number of tokens.
 # - **Large computational cost**: few parameters don't mean little work. Every token passes through all of them, and
-#   attention compares every token with every other, which takes $n^2$ operations but no parameters. The last column
-#   shows when these comparisons reach half of the work.
+#   attention compares every token with every other, which takes $n^2$ operations but no parameters. The last column shows at
+#   how many tokens these comparisons take up half of the work.
 # - **Faster to train**: a block does more work, but it doesn't have to wait. All tokens of a sentence go through the
 #   block at once, while the GRU takes them one after another. How much that helps depends on the device; the picture on
 #   the right shows the result on yours.

@@ -518,8 +518,8 @@ def sentence_found(beams):
 
 # %% [markdown] tags=["reason"]
 # A search throws away beginnings, so it finds a sentence only if it keeps that sentence's beginning at every length.
-# One beam follows the likeliest article and finds B. Two beams find E. The best sentence of all, A, has only the
-# third-best beginning of three words, so finding it takes three beams. More beams guarantee nothing. All beginnings of
+# One beam follows the likeliest article and finds B. Two beams find E. The best sentence of all is A, but after three
+# words its beginning ranks only third, so finding it takes three beams. More beams guarantee nothing. All beginnings of
 # one length compete with each other; if each beginning kept its own best continuation, you would get several greedy
 # searches side by side.
 
@@ -733,8 +733,8 @@ def greedy_and_beam_on_the_translator():
 # **empty**: just `<e>`. (Stahlberg and Byrne, 2019, *On NMT Search Errors and Model Errors: Cat Got Your Tongue?*) A
 # search with few beams does well because it misses this empty output.
 #
-# One common remedy is to divide the log-probability by a **length penalty** (Wu et al., 2016, equation 14). It grows with
-# the number of tokens, `<e>` included here:
+# One common remedy is to divide the log-probability by a **length penalty** (Wu et al., 2016, equation 14). It grows
+# with the number of tokens, which here includes `<e>`:
 #
 # $$\text{score}(e) = \frac{\log P(e \mid f)}{\left(\frac{5 + \text{length}}{6}\right)^{\alpha}}.$$
 #
@@ -780,10 +780,10 @@ where_the_whole_sentence_wins()
 # one more number to tune.
 #
 # Another remedy doesn't need a tuned number: stop asking for the *most probable* sentence. Draw a handful of
-# translations (section 7 says how), and choose the one that **agrees best with all the others**. However probable an
-# empty sentence is, it doesn't resemble the rest. This is **minimum Bayes risk decoding** (Kumar and Byrne, 2004;
-# Eikema and Aziz, 2020, *Is MAP Decoding All You Need?*). How similar are two sentences $a$ and $b$? We use the F1 of
-# their tokens,
+# translations (section 7 says how), and choose the one that **agrees best with all the others**. An empty sentence may
+# be probable, but it is not like the others. This is **minimum Bayes risk decoding** (Kumar and Byrne, 2004; Eikema and
+# Aziz, 2020, *Is MAP Decoding All You Need?*). How similar are two sentences $a$ and $b$? We use the F1 of their
+# tokens,
 #
 # $$F_1(a, b) = \frac{2 \cdot \text{shared}(a, b)}{\text{length}(a) + \text{length}(b)},$$
 #
@@ -979,9 +979,9 @@ def top_k(probabilities, k):
 
 # %% [markdown] tags=["reason"]
 # Top-k cuts the tail off and divides by the sum of the rest, so the tokens it keeps stay in proportion. The usual
-# mistake is a softmax of the remaining probabilities: it makes them nearly equal, and makes the zeros nonzero again.
-# The result is in the order of the vocabulary, since drawing needs ids, not ranks. If k exceeds the vocabulary size,
-# nothing is cut off.
+# mistake is to take a softmax of the remaining probabilities, which makes them nearly equal and brings the dropped
+# tokens back. The result is in the order of the vocabulary, since drawing needs ids, not ranks. If k exceeds the
+# vocabulary size, nothing is cut off.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-top_k-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("decoding.top_k")
@@ -1006,14 +1006,14 @@ check("decoding.top_k", hidden=True)
 # ### Exercise 6 · Nucleus
 # `decoding.nucleus` · 3 points (2 for the values, 1 for p reached exactly, or not quite) · about 18 minutes
 #
-# Keep the nucleus, and divide it by its sum. Its tokens may be anywhere in the vocabulary.
+# Keep the nucleus, and divide its probabilities by their sum. Its tokens may be anywhere in the vocabulary.
 #
 # Shapes: `probabilities` is `[..., vocab_size]`, `p` is a float above 0 and at most 1, the result has the shape of
 # `probabilities`.
 
 # %% [markdown] tags=["fine-print"]
-# If some tokens sum to exactly $p$, they are enough: keep no more. With $p = 1$, all tokens stay, even if rounding
-# leaves their sum just below 1. No two tokens are equally probable.
+# If the tokens you have kept sum to exactly $p$, stop there. With $p = 1$, all tokens stay, even if rounding leaves
+# their sum just below 1. No two tokens are equally probable.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-nucleus-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1037,7 +1037,7 @@ def nucleus(probabilities, p):
 # that takes the sum to p.
 #
 # With p = 1, all tokens must stay. This needs its own case, because a cumulative sum of thousands of floats may reach 1
-# too early. Divide the nucleus by its own sum, which usually exceeds p.
+# too early. Divide the probabilities of the nucleus by their own sum, which usually exceeds p.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-nucleus-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("decoding.nucleus")
@@ -1084,7 +1084,7 @@ def one_distribution_five_ways():
 # %% [markdown]
 # We draw a thousand whole **sentences** from the tree of section 4, word by word, at each of three temperatures, and
 # count them. The bars show what the chain rule predicts. **Guess first:** *die Katze tanzte* is the most probable
-# sentence of the tree. Which sentence comes up most often at a temperature of 0.1?
+# sentence in the tree. Which sentence comes up most often at a temperature of 0.1?
 
 # %%
 most_often_when_cold = ""  # a sentence
@@ -1330,7 +1330,7 @@ print(f"the cache then contains {numbers:,} numbers; the state of the GRU, {LAYE
 #
 # Every position chooses a word without knowing what its neighbors choose. From our tree we compute how probable each
 # word is at each **position**, regardless of the others, and let every position draw its own word. **Guess first:** of
-# a thousand texts written this way, how many are sentences of the tree?
+# a thousand texts written this way, how many are in the tree?
 
 # %%
 sentences_of_1000 = None  # a number
@@ -1443,10 +1443,10 @@ def speculative_step(drafted, draft, target, chances):
 
 
 # %% [markdown] tags=["reason"]
-# The obvious mistake is to draw from p itself after a dropped token: the draft has already contributed part of p,
-# min(q, p). The missing part is max(0, p - q). Tokens after the first dropped token continue a text that no longer
-# exists, so drop them as well, however good they look. And if you keep the whole draft, you get one token for free,
-# because the target model has read to its end.
+# A tempting mistake is to draw from p itself after a dropped token, but the draft has already contributed min(q, p) of
+# it. The missing part is max(0, p - q). Tokens after the first dropped token continue a text that no longer exists, so
+# drop them as well, however good they look. And if you keep the whole draft, you get one token for free, because the
+# target model has read all of it.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-speculative_step-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("decoding.speculative_step")

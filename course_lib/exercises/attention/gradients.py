@@ -137,8 +137,8 @@ EXERCISE = Exercise(
                 ("math.sqrt(q.shape[-1])", "q.shape[-1]"),
             ),
             weights_alone=(
-                "Your answer lacks the second term of the softmax's derivative. Raising a score takes weight from all "
-                "other keys: from alpha's gradient, subtract its alpha-weighted mean over each row.",
+                "Your answer lacks the second term of the softmax's derivative. Raising a score takes weight away "
+                "from all other keys: in each row of alpha's gradient, subtract the alpha-weighted mean.",
                 (" - shared", ""),
             ),
             through_a_sigmoid=(

@@ -80,7 +80,7 @@ EXERCISE = Exercise(
             "idea",
             "At each step, a search keeps the best partial sentences of one length, wherever they come from. After "
             "two tokens, “die Katze” has 0.6 · 0.9 = 0.54, “eine Katze” 0.4 · 1 = 0.4 and “die Mieze” 0.06. Two beams "
-            "keep the first two; three keep all.",
+            "keep the first two; three keep all three.",
         ),
         Hint(
             "outline",
@@ -166,7 +166,7 @@ EXERCISE = Exercise(
             _slip((_HELD, "[0.54, 0.4, 0.06]")),
         ),
         *alike(
-            "You give probabilities of whole sentences, up to their end. Stop after the third token, and give one "
+            "You give the probabilities of complete sentences. Stop after the third token, and give one "
             "probability per beam.",
             whole_sentences=_slip((_EACH, "[[0.162], [0.168, 0.162], [0.1944, 0.168, 0.162]][beams - 1]")),
             only_the_sentence_found=_slip((_EACH, "[[0.162], [0.168], [0.1944]][beams - 1]")),

@@ -131,7 +131,7 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "Row i of `draft` and row i of `target` belong to drafted token i. `target` has one more row, for the "
-            "token after a draft that you keep whole. The probability mass that the draft model lacks is "
+            "token that follows if you keep the whole draft. The probability mass that the draft model lacks is "
             "`[vocab_size]`, with 0 for every token that the draft model finds at least as probable.",
             answers=("row_before_the_last", "drawn_from_the_target", "not_normalised", "size_of_the_difference"),
         ),

@@ -162,8 +162,8 @@ EXERCISE = Exercise(
                 ("self.add_and_norm_2(half, self.feed_forward)", "self.feed_forward(half)"),
             ),
             residual_added=(
-                "Your answer adds x once more. The add & norms already do that: return the result of the second add & "
-                "norm.",
+                "Your answer adds x a second time. The add & norms already do that: return the result of the second "
+                "add & norm.",
                 ("return whole", "return x + whole"),
             ),
             second_residual_from_the_start=(
