@@ -111,7 +111,7 @@ show.families(
 # German word may depend on an English word that it hasn't read yet. That **time delay** is why a translator needs two
 # halves, one that reads and one that writes.
 #
-# A *bag of words* counts as **one in**, although a sentence has many words. Throwing the words together turns many
+# A *bag of words* counts as **one input**, although a sentence has many words. Throwing the words together turns many
 # inputs into one flat vector, and a hard kind of task into the easiest. This lesson is about that trick and its price.
 #
 # ## 2. A vector for every word
@@ -730,9 +730,9 @@ def bags_as_rows_of_counts():
 # examples in that epoch's order. Cut that order into batches of `batch_size` examples; the last batch may be smaller.
 # For each batch, take one step on the mean cross-entropy of its examples.
 #
-# Return the trained parameters as a list and, for each epoch, the mean loss over its examples: record each batch's loss
-# before its step, and weight every example equally. (In a mean of the batch means, a small last batch would count too
-# much.)
+# Return the trained parameters, as a list, and a tensor with each epoch's mean loss over the examples. Record each
+# batch's loss before its step, and weight every example equally. (In a mean of the batch means, a small last batch
+# would count too much.)
 #
 # Shapes: `parameters` is a list of the table `[vocab_size, d_model]`, the weight `[classes, d_model]` and the bias
 # `[classes]`; `ids` and `mask` are `[examples, words]`, `labels` is `[examples]`, `orders` is `[epochs, examples]`. The result
@@ -1191,8 +1191,8 @@ show.prediction("not in the table", outside_the_table, weights + biases)
 # order: the sentiment of a review, or who owes whom money. It does no harm where the words are enough, as in sorting
 # emails by topic: both sentences are about the same thing.
 #
-# *(One point: a pair in which the words have the same shares but the meanings differ. One point: the mean does not
-# depend on the order, so the vectors are equal and no training can separate them; and one task of each kind.)*
+# *(One point: a pair in which the words have the same shares but the meanings differ. One point: the reason (the mean
+# does not depend on the order, so the vectors are equal and no training can separate them) and one task of each kind.)*
 
 # %% [markdown]
 # ## Stretch · A bag that knows a little order
@@ -1230,7 +1230,7 @@ show.prediction("not in the table", outside_the_table, weights + biases)
 # - **Sentiment**: whether a text is positive or negative.
 # - **Accuracy**: the share of correct answers.
 # - **Majority baseline**: the accuracy of always giving the most frequent training answer.
-# - **Validation**: examples kept out of training to make choices with, such as when to stop.
+# - **Validation**: examples kept out of training and used for choices such as when to stop.
 # - **Overfitting**: learning what is true only of the training examples.
 # - **Shortcut**: a rule that is right most of the time for the wrong reason.
 # - **Time delay**: outputs begin only after the last input has been read.

@@ -23,7 +23,7 @@
 #
 # By the end you will have a **tokenizer** that matches GPT-2's and can learn **subword tokens** from any text. You will
 # be able to compare models with different vocabularies, tell BPE from BERT's WordPiece, and explain three weaknesses
-# that models owe to their tokens: with letters, with numbers, and with other languages.
+# that tokens cause: with letters, with numbers, and with other languages.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -364,8 +364,8 @@ def the_first_pairs():
 
 
 # %% [markdown]
-# The first merge gives *ay*, which all words share. Then, step by step, come *▁play*, *▁stay*, *ing* and *ed*. The
-# counts alone found stems and endings, without any grammar.
+# The first merge gives *ay*, which all words share. Then, step by step, come *▁play*, *▁stay*, *ing* and *ed*. Counting
+# pairs was enough to find stems and endings, without any grammar.
 #
 # Here is *playing* as a tree. The leaves are characters, each branch is a merge, and the number on a branch says when
 # the merge was learned.
@@ -557,8 +557,8 @@ def a_word_that_was_never_seen():
 # is one token, and each ending is another. The next cell shows this, with two forms that don't occur in the small text.
 
 # %% [markdown] tags=["slides"]
-# S4's slide shows the same with a real translation system, trained on millions of sentences: the German compound comes
-# out as a handful of tokens, split in different places from ours.
+# S4's slide shows the same thing with a real translation system, trained on millions of sentences: the German compound
+# comes out as a handful of tokens, split in different places from ours.
 
 
 # %% tags=["demo"]
@@ -616,9 +616,9 @@ for text_of_bytes in ("cat", " cat", "ä", "\n", "🐈"):
 
 # %% [markdown]
 # Before any merge, GPT-2 splits a text into words with a **regular expression** (**pre-tokenization**). A word is an
-# English ending such as *'s*, or a run of letters, of digits or of other characters, with at most one space before it;
-# any further spaces are words of their own. Tokens never cross these boundaries; otherwise, there would be separate
-# tokens for *dog.*, *dog!* and *dog?* If you join the words, you get the text back.
+# English ending such as *'s*, or a run of characters of one kind (letters, digits or others), with at most one space
+# before it; any further spaces are words of their own. Tokens never cross these boundaries; otherwise, there would be
+# separate tokens for *dog.*, *dog!* and *dog?* If you join the words, you get the text back.
 
 # %%
 GPT2_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
@@ -852,7 +852,7 @@ def vocabulary_against_length():
 
 
 # %% [markdown]
-# The curve falls steeply until all parts are tokens. Further merges build whole words from the training text, which
+# The curve falls steeply until all parts are tokens. Further merges build whole words of the training text, and these
 # hardly ever help with a new word. Real vocabularies are larger: BERT's has 30,522 tokens, GPT-2's has 50,257, and
 # Llama 3's has 128,000 (Grattafiori et al., 2024).
 #
@@ -1182,7 +1182,7 @@ def two_ways_to_learn():
 
 # %% [markdown]
 # By likelihood, the first letters to be merged aren't the frequent ones but the *faithful* ones: rare letters that have
-# few neighbors. Here, *j* never occurs without *u*, nor *c* without *h*.
+# few neighbors. Here, *j* never occurs without *u*, and *c* never occurs without *h*.
 #
 # ## 5. What tokens hide
 #
@@ -1226,8 +1226,9 @@ def how_many_letters():
 
 
 # %% [markdown]
-# The fit is perfect on known tokens. With a token of unknown spelling, it is about as good as always guessing the most
-# common number. The input doesn't contain the letters, so only the training text can show how a token is spelled.
+# The fit is perfect for words with known tokens. For words with an unknown one, it is about as good as always guessing
+# the most common number. The input doesn't contain the letters, so only the training text can show how a token is
+# spelled.
 #
 # Large models do learn a lot about how their tokens are spelled, partly because related strings are split in different
 # ways (Kaushal and Mahowald, 2022). That takes a larger model and more text than we can use here.
@@ -1357,7 +1358,8 @@ def two_languages():
 # In bytes, the German captions are hardly longer than the English ones. With English merges they take nearly three
 # times as many tokens, and with German merges it is the other way around. The reason is the training text, not the
 # language. You pay for three times the tokens, only a third of the text fits into the context, and attention has seven
-# to eight times as many scores. Petrov et al. (2023) found up to fifteen times as many tokens for the same text.
+# to eight times as many scores. Petrov et al. (2023) found that the same text can take up to fifteen times as many
+# tokens in one language as in another.
 #
 # ### Exercise 11 · In your own words
 # `subwords.which_tokenizer` · 2 points, read by a person · about 10 minutes
@@ -1381,9 +1383,9 @@ def two_languages():
 # from the reports, with a separate token for each digit, train the same small model with several vocabulary sizes at
 # the same cost, and compare bits per byte on held-out reports.
 #
-# *(One point: GPT-2's English merges make sequences longer, and a vocabulary of that size has rare tokens, or hides
-# numbers. One point: you can't compare loss per token across vocabularies; you can compare bits per byte on the same
-# held-out text.)*
+# *(One point: GPT-2's English merges make sequences longer, and a vocabulary of 200,000 has many rare tokens, or hides
+# the digits of numbers. One point: you can't compare loss per token across vocabularies; you can compare bits per byte
+# on the same held-out text.)*
 
 # %% [markdown]
 # ## 6. Your tokenizer, your GPT
@@ -1450,7 +1452,7 @@ def your_tokenizer_your_gpt():
 #
 # ## Glossary
 #
-# - **Token** (here: **subword**): a string in the vocabulary, from a byte or character to a whole word.
+# - **Token** (here: **subword**): a string in the vocabulary: a byte, a character, part of a word or a whole word.
 # - **Tokenizer**: turns a text into the ids of its tokens (**encoding**), and back (**decoding**).
 # - **Byte-pair encoding** (BPE): learns tokens by repeatedly merging the most frequent adjacent pair.
 # - **Merge**: a pair of tokens that becomes one; its index in the list of merges is its **rank**.

@@ -126,8 +126,8 @@ EXERCISE = Exercise(
             (_COUNTED, f"pair = tuple(sorted(pair))\n            {_COUNTED}"),
         ),
         joined_strings=(
-            "Your answer uses merged strings such as `ay` as keys, which hides where the tokens meet. Use the pair "
-            "itself, the tuple (left, right).",
+            "Your answer uses merged strings such as `ay` as keys, so nobody can tell where one token ends and the "
+            "next begins. Use the pair itself, the tuple (left, right).",
             (_COUNTED, f"pair = ''.join(pair)\n            {_COUNTED}"),
         ),
         last_pair_forgotten=(

@@ -104,7 +104,8 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "For each word of the text, start with the marker and the characters as single tokens.\n"
-            "For each merge, in the order of learning, go through the tokens from left to right.\n"
+            "Take the merges in the order in which they were learned.\n"
+            "For each one, go through the tokens from left to right.\n"
             "Where a token and the one after it form the pair, replace both with the merged token, and move on.\n"
             "Add the tokens of the word to the result.",
             answers=("loops_exchanged", "longest_piece_first", "leftmost_pair_first", "joined_from_the_right"),
@@ -128,7 +129,8 @@ EXERCISE = Exercise(
                 ("extend(tokens)", 'extend(["▁" + tokens[0], *tokens[1:]])'),
             ),
             longest_piece_first=(
-                "Your answer takes the longest token from the left, as WordPiece does. Follow the order of learning.",
+                "Your answer takes the longest token from the left, as WordPiece does. Merge the pairs in the order in "
+                "which they were learned.",
                 ("found: list[str] = []", "found, known = [], [*sorted(map(''.join, merges), key=len)[::-1], '.']"),
                 ("extend(tokens)", "extend(re.findall('|'.join(known), '▁' + word))"),
             ),
@@ -153,7 +155,7 @@ EXERCISE = Exercise(
                 (_JOINED, f"{_JOINED}\n                    i += 1"),
             ),
             repeated_words_once=(
-                "Your answer includes a repeated word only once. Encode each word as often as it occurs.",
+                "Your answer includes a repeated word only once. Encode a word every time it occurs.",
                 ("text.split()", "dict.fromkeys(text.split())"),
             ),
             split_at_every_space=(

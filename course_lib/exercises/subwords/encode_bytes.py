@@ -171,7 +171,7 @@ EXERCISE = Exercise(
                 ("word.encode()", "word.strip().encode()"),
             ),
             repeated_words_once=(
-                "Your answer includes a repeated word only once. Encode each word as often as it occurs.",
+                "Your answer includes a repeated word only once. Encode a word every time it occurs.",
                 ("in words", "in dict.fromkeys(words)"),
             ),
         ),

@@ -135,8 +135,8 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "In every round, build a new dict that maps the merged tuples to the same counts. `ids` is a dict from "
-            "tokens to ids, in which a new token gets the next number. Return a list of pairs, in the order of "
-            "merging.",
+            "tokens to ids, in which a new token gets the next number. Return a list of pairs, in the order in "
+            "which they were merged.",
             answers=("times_lost", "words_dropped", "joined_pieces_returned", "ids_from_zero"),
         ),
         Hint(

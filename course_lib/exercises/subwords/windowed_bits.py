@@ -121,8 +121,8 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "`losses` returns one number fewer than the window has tokens, since the first isn't predicted. A "
-            "window's last token is at the position where the window begins, plus its length, minus one. One nat is 1 "
-            "/ ln 2 bits; a string's method `encode` returns its bytes.",
+            "window's last token is at position begin + length - 1. One nat is 1 / ln 2 bits; a string's method "
+            "`encode` returns its bytes.",
             answers=("per_character", "in_nats", "times_ln_2", "per_token"),
         ),
         Hint(

@@ -146,8 +146,8 @@ EXERCISE = Exercise(
             (_SAME, "ours.keys() == theirs.keys()"),
         ),
         words_and_length=(
-            "Your answer compares which words occur and how long the sentences are. It also matters how often each "
-            "word occurs: compare each word's share of its sentence.",
+            "Your answer compares only which words occur and how long the sentences are. It also matters how often "
+            "each word occurs: compare each word's share of its sentence.",
             (_SAME, "ours.keys() == theirs.keys() and words == others"),
         ),
         counts_without_words=(
@@ -168,7 +168,7 @@ EXERCISE = Exercise(
             ("* words", "* max(1, words // others)"),
         ),
         common_words_only=(
-            "Your answer compares the shares of words that both sentences have. A word that occurs in only one of "
+            "Your answer compares shares only for words that both sentences have. A word that occurs in only one of "
             "them changes the mean too: go through the words of both, set(a) | set(b).",
             ("ours | theirs", "ours & theirs"),
         ),

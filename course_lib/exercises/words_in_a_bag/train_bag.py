@@ -190,7 +190,7 @@ EXERCISE = Exercise(
                 ("len(order))", "len(order.split(batch_size)))"),
             ),
             loss_of_the_last_batch=(
-                "Your answer returns only the last batch's loss. Return the mean over all sentences of the epoch.",
+                "Your answer returns only the last batch's loss. Return the mean over all sentences in the epoch.",
                 ("losses.append(total / len(order))", "losses.append(loss.detach())"),
             ),
         ),
