@@ -322,7 +322,7 @@ print(f"{F.cross_entropy(few_logits.transpose(1, 2), few_targets):.4f}   reshape
 #
 # For each state, compute the scores of all tokens before the softmax: the **logits** $W \mathbf{h}$.
 #
-# Shapes: `states` is `[..., d_model]`, `embedding` is `[vocab_size, d_model]`, the result is `[..., vocab_size]`.
+# Shapes: `states` is `[..., d_model]`, `embedding` is `[vocab_size, d_model]`, and the result is `[..., vocab_size]`.
 
 # %% [markdown] tags=["fine-print"]
 # Gradients are compared too.
@@ -343,9 +343,9 @@ def tied_logits(states, embedding):
 
 # %% [markdown] tags=["reason"]
 # Each row of the embedding is a token's vector, so comparing a state with all rows shows which token it resembles most.
-# Using the same table twice saves `vocab_size * d_model` parameters, about a third of the smallest GPT-2, and gives
-# rare words gradients from both uses. You don't need attention's scaling here: the model learns the size of its logits
-# itself. If you detach the table on its second use, it learns only from its first use.
+# Using the same table twice saves `vocab_size * d_model` parameters, about a third of the smallest GPT-2, and gives rare
+# words gradients from both uses. You don't need attention's scaling here: the model learns the size of its logits itself. If
+# you detach the table the second time you use it, it learns only from the first.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-tied_logits-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("gpt.tied_logits")
@@ -395,10 +395,9 @@ def one_triangle():
 one_triangle()
 
 # %% [markdown]
-# All three kinds of attention are still there, as parts of one triangle: orange is the encoder's self-attention, green
-# is cross-attention, blue is the decoder's self-attention. You lose only one thing: source tokens no longer see what is
-# to their right. In return you save nearly half of the parameters, and the model can learn from *any* text, translated
-# or not.
+# All three kinds of attention are still there, as parts of one triangle: orange is the encoder's self-attention, green is
+# cross-attention, and blue is the decoder's self-attention. You lose only one thing: source tokens no longer see what is to
+# their right. In return you save nearly half of the parameters, and the model can learn from *any* text, translated or not.
 #
 # Without cross-attention, a decoder block is masked self-attention and a feed-forward network. So a GPT block **is an
 # encoder block with a causal mask**. You have everything you need:
@@ -885,8 +884,8 @@ def where_it_looks():
 # Append `max_new_tokens` tokens to the prompt, each time the most probable one. `model` is a function from ids `[batch,
 # tokens]` to logits `[batch, tokens, vocab_size]`, and can read at most `context_length` tokens.
 #
-# Shapes: `prompt` is an integer tensor `[tokens]`, the result is `[tokens + max_new_tokens]`: the prompt followed by
-# the new tokens.
+# Shapes: `prompt` is an integer tensor `[tokens]`, and the result is `[tokens + max_new_tokens]`: the prompt followed by the
+# new tokens.
 
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-generate-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1012,9 +1011,9 @@ def your_turn():
 # ### 8.1 No training at all
 #
 # Sometimes you don't even have to fine-tune. A model that knows how probable a sentence is can already judge it
-# **zero-shot**. GPT-1 (section 5) judged whether English sentences are acceptable by comparing their mean
-# log-probability per token with a threshold. We do the same with held-out sentences, and a copy of each with two
-# neighboring words swapped. **Guess first:** how often will the model be right? A coin toss is right half the time.
+# **zero-shot**. GPT-1 (section 5) judged whether English sentences are acceptable by comparing their mean log-probability
+# per token with a threshold. We do the same with held-out sentences and with a copy of each in which two neighboring words
+# are swapped. **Guess first:** how often will the model be right? A coin toss is right half the time.
 
 # %%
 right_without_a_label = None  # in %
@@ -1307,8 +1306,8 @@ def three_candidates():
 # numbers, so even the largest model takes only a second to build. (Lesson 04 counted a block's parameters with a
 # formula: about $12\, d_\text{model}^2$, four for attention and eight for the feed-forward network.)
 #
-# The printed numbers are all wrong. The notes in the authors' code say that this was *due to an error*, but not which
-# one. Try GPT-2's blocks with the vocabulary of **GPT-1**, 40,478 subword tokens. **Guess first:** what share of the
+# The printed numbers are all wrong. The notes in the authors' code say that this was *due to an error*, but not what the
+# error was. Try GPT-2's blocks with the vocabulary of **GPT-1**, 40,478 subword tokens. **Guess first:** what share of the
 # parameters is the embedding, in the smallest GPT-2 and in the largest?
 
 # %% [markdown] tags=["slides"]
@@ -1552,9 +1551,9 @@ def gpt_2_in_your_model():
 # after the first round? That would be in-context learning in its simplest form: the weights don't change, but the model
 # learns from the prompt (Olsson et al., 2022, on *induction heads*).
 #
-# A **stretch task**, for a free evening: `"gpt2-medium"` has 345 million parameters (on paper; you know better). Can
-# your `from_gpt2` convert it without any changes? What about Hugging Face's `"distilgpt2"`, which has half the layers?
-# Compare how probable these models find a paragraph of yours, and one from this morning's newspaper.
+# A **stretch task**, for a free evening: `"gpt2-medium"` has 345 million parameters (on paper; you know better). Can your
+# `from_gpt2` convert it without any changes? What about Hugging Face's `"distilgpt2"`, which has half the layers? Compare
+# how probable these models find a paragraph of yours and one from this morning's newspaper.
 #
 # ### Exercise 9 · In your own words
 # `gpt.too_good` · 2 points, read by a person · about 12 minutes

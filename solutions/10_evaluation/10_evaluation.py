@@ -233,8 +233,8 @@ def sequence_accuracy(predicted, expected, mask):
 
 
 # %% [markdown] tags=["reason"]
-# Check that all words of a sentence are right before you average. An "or" with the inverted mask counts padding as
-# right; if padding had to match, a system would be penalized for what it outputs there.
+# Before you average, check for each sentence whether all of its words are right. An "or" with the inverted mask counts
+# padding as right; if padding had to match, a system would be penalized for what it outputs there.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-sequence_accuracy-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.sequence_accuracy")
@@ -342,10 +342,10 @@ def your_tagger_judged():
 
 
 # %% [markdown]
-# You can have certainty, at the price of recall: only a few predictions are left, and all of them are parties. You can
-# also find nearly all parties, at the price of many false alarms. On each dotted line, F1 is constant; choosing the
-# most probable label, as the tagger does, may miss the highest line that its curve touches. You can't get from one
-# curve to the other by changing the threshold: for that, you need a better tagger.
+# You can have certainty, at the price of recall: only a few predictions are left, and all of them are parties. You can also
+# find nearly all parties, at the price of many false alarms. On each dotted line, F1 is constant. If you always choose the
+# most probable label, as the tagger does, you may miss the highest line that the curve touches. You can't get from one curve
+# to the other by changing the threshold: for that, you need a better tagger.
 #
 # ## 2. Where there are many right answers
 #
@@ -373,9 +373,9 @@ def place_by_place():
 place_by_place()
 
 # %% [markdown]
-# After the gap, every word is one position too far to the left, and counts as wrong. Counting by position makes sense
-# only if there is exactly one answer for each input word. That works for tagging, but a translator reads first and
-# writes afterwards, *with* a delay of any length.
+# After the gap, every word is one position too far to the left, and counts as wrong. Counting by position makes sense only
+# if there is exactly one answer for each input word. That works for tagging, but a translator reads first and writes
+# afterward, *with* a delay of any length.
 
 # %% [markdown] tags=["slides"]
 # S1 says *no time delay* for tagging and *with time delay* for translation, but two slides on evaluating generated text are
@@ -389,10 +389,10 @@ place_by_place()
 #
 # ## 3. BLEU
 #
-# BLEU (Papineni et al., 2002) rests on one idea: a good translation shares many **n-grams**, runs of $n$ neighboring
-# words, with the reference. Matching single words show that the translation talks about the right things, and matching
-# longer runs show that the words are in the right order. BLEU is a precision: of the n-grams in the hypothesis, how
-# many are also in the reference?
+# BLEU (Papineni et al., 2002) rests on one idea: a good translation shares many **n-grams**, runs of $n$ neighboring words,
+# with the reference. Single words that match show that the translation talks about the right things, and longer runs that
+# match show that the words are in the right order. BLEU is a precision: of the n-grams in the hypothesis, how many are also
+# in the reference?
 #
 # ### 3.1 Counting, and clipping
 #
@@ -424,8 +424,8 @@ show.figure(drawn, "Bars of word counts: the occurs 4 times and counts twice, ca
 # occurs in the reference. The reference has *the* twice, so two of the four count, and so does one of the two *cats*:
 # five of eight words match.
 #
-# With several references, count each n-gram at most as often as it occurs in any **single reference**. Two references
-# with two *the*s each don't allow four.
+# With several references, count each n-gram at most as often as it occurs in any **single reference**. Two references that
+# each have two *the*s still allow only two.
 #
 # ### Exercise 3 · Clipped n-grams
 # `evaluation.clipped_ngrams` · 4 points (3 for one reference, 1 for several) · about 20 minutes
@@ -462,9 +462,9 @@ def clipped_ngrams(hypothesis, references, n):
 
 
 # %% [markdown] tags=["reason"]
-# The largest count in a single reference is a count that a translator really produced. Dividing by the number of
-# n-grams in the reference would give recall. A sentence of w words has w - n + 1 n-grams; if it is too short, the range
-# is empty and raises no error.
+# The largest count in a single reference shows how often a translator really used the n-gram. Dividing by the number of
+# n-grams in the reference would give recall. A sentence of w words has w - n + 1 n-grams; if it is too short, the range is
+# empty and raises no error.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-clipped_ngrams-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.clipped_ngrams")
@@ -486,9 +486,9 @@ def both_translators_counted():
 
 
 # %% [markdown]
-# Every word that Felix says is in the reference. Precision looks only at words that are in the hypothesis, so the missing
-# *not* shows only in the longer runs, which the gap breaks up. Minka uses different words, and a word that merely
-# *resembles* the right one counts no more than a word from another planet.
+# Every word that Felix says is in the reference. Precision looks only at words that are in the hypothesis, so all that the
+# missing *not* can do is break up longer runs. Minka uses different words, and a word that merely *resembles* the right one
+# counts no more than a word from another planet.
 #
 # ### 3.2 The brevity penalty
 #
@@ -537,7 +537,7 @@ check("evaluation.brevity_penalty", hidden=True)
 # %% [markdown]
 # ### 3.3 Putting BLEU together
 #
-# Now we combine four precisions, for $n = 1$ to $4$, and a penalty into one number. Precisions fall by roughly the same
+# Now we combine four precisions (for $n = 1$ to $4$) and a penalty into one number. Precisions fall by roughly the same
 # factor from each $n$ to the next, so BLEU takes their *geometric* mean, the fourth root of the product.
 #
 # $$\text{BLEU} = \text{penalty} \cdot \Big(\prod_{n=1}^{N} p_n\Big)^{1/N}
@@ -582,7 +582,7 @@ def corpus_bleu(counts, lengths, penalty):
 # %% [markdown] tags=["reason"]
 # For a single sentence, smooth BLEU or, better yet, don't compute it at all. With n precisions, take the n-th root, not
 # always the fourth; in Python, `x ** 1 / n` is x divided by n, so the exponent needs parentheses. The penalty multiplies the
-# mean; inside the root, only its n-th root would count. If you compare pairs of distance and length, the shorter of two
+# mean; inside the root, only its n-th root would count. If you compare `(distance, length)` pairs, the shorter of two
 # equally close references wins.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-corpus_bleu-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
@@ -795,9 +795,9 @@ def votes_of_ngrams_and_of_sentences():
 
 # %% [markdown]
 # Micro is the height that you get if you level out the bars without changing their total area. Macro is the mean of the
-# bars' heights, in which the two short sentences outvote the long one. Neither is wrong, but you can't compare them,
-# and "BLEU" in a paper means micro. Does your BLEU agree with `sacrebleu`, which exists because people kept comparing
-# BLEU scores that were computed differently (Post, 2018)?
+# bars' heights, in which the two short sentences outvote the long one. Neither is wrong, but you can't compare one with the
+# other. When a paper says "BLEU", it means micro. Does your BLEU agree with `sacrebleu`, which exists because people kept
+# comparing BLEU scores that were computed differently (Post, 2018)?
 
 
 # %% tags=["demo"]
@@ -811,8 +811,8 @@ def your_bleu_and_the_librarys():
 
 
 # %% [markdown]
-# The text in parentheses is the **signature**. Compare two BLEU scores only if their signatures are the same: common
-# settings, above all for tokenization, change a score by up to 1.8 points (Post, 2018).
+# The text in parentheses is the **signature**. Compare two BLEU scores only if their signatures are the same: different
+# settings, above all for tokenization, can change a score by up to 1.8 points (Post, 2018).
 #
 # ## 4. Edits
 #
@@ -1172,16 +1172,16 @@ except ModuleNotFoundError as error:
 # The libraries sacrebleu, rouge-score, jiwer and nltk compute all metrics but the last, and our own BERT computes the
 # last.
 #
-# - **Perplexity** doesn't look at a model's *output*, but at the probability that the model assigns to the right
-#   answer. You can compute it at every step of training, but it says little about the output. A cell below computes it
-#   for *The gray fluffy cat meowed very loudly*.
+# - **Perplexity** looks not at a model's *output* but at the probability that the model assigns to the right answer. You can
+#   compute it at every step of training, but it says little about the output. A cell below computes it for *The gray fluffy
+#   cat meowed very loudly*.
 # - **WER** and its relatives count edits; the **CER** counts them in characters.
 # - **BLEU** is a precision of n-grams. **ROUGE** was made for summaries, as a *recall*: how much of the reference is in the
 #   output? (Libraries now report its F1. ROUGE-L looks for the longest common subsequence.)
 # - **chrF** is an F-score of runs of *characters*, so *dancing* partly matches *danced*.
-# - **METEOR** is an F-mean of single words, with nine times as much weight on recall as on precision, and with a
-#   penalty for wrong order. It also matches words by their stem, or as a **synonym** from WordNet (Miller, 1995), a
-#   dictionary of meanings.
+# - **METEOR** is an F-mean of single words, with nine times as much weight on recall as on precision, and with a penalty for
+#   wrong order. It also matches words that share a stem, or that are **synonyms** in WordNet (Miller, 1995), a dictionary of
+#   meanings.
 # - **BERTScore** compares vectors.
 
 # %% [markdown]
@@ -1484,9 +1484,9 @@ def your_translator_judged():
 # line of results would have been truthful but thoroughly misleading: **test on the kind of data that the model will
 # meet.**
 #
-# Two beams are worse than one. They do find more probable sentences, but every further word costs probability, most of
-# all where the model is clueless, so the more probable sentence is often shorter (last column). Or are two beams worse
-# only on these 97 captions?
+# Two beams are worse than one. They do find more probable sentences. But every additional word costs probability, most of
+# all where the model is clueless, so the more probable sentence is often the shorter one (last column). Or are two beams
+# worse only on these 97 captions?
 #
 # *Predict first:* in what share of 1,000 samples is greedy decoding ahead? And what if we had stopped after the first
 # sixty captions?
@@ -1614,9 +1614,9 @@ def judges_judged():
 # ### 7.2 A metric that learns
 #
 # BERTScore uses an off-the-shelf encoder, which doesn't know what people care about. **COMET** (Rei et al., 2020) learns
-# what they care about. It trains a **head**, a small network on the encoder's vectors of source, reference and hypothesis,
-# on human ratings. **BLEURT** (Sellam et al., 2020) does the same without the source. Such **learned metrics** have led the
-# comparisons ever since.
+# what they care about. It uses human ratings to train a **head**, a small network on top of the encoder's vectors of source,
+# reference and hypothesis. **BLEURT** (Sellam et al., 2020) does the same without the source. Such **learned metrics** have
+# led the comparisons ever since.
 #
 # Try the idea on our encoder, MiniLM. It knows only English, so we compare a hypothesis only with the reference. MiniLM
 # stays frozen; the head is a linear regression. It learns from 48 sentences that a language model wrote for this course;
@@ -1698,9 +1698,9 @@ if encoder is not None:
 
 # %% [markdown]
 # The head gets nearly nine of ten new sentences right, but gives its *lowest* grade to the only perfect translation. Why? In
-# its ratings, sentences that use the reference's words were wrong, and sentences that use other words were right. So it
-# learned *the more alike, the worse*, which is BLEU's prejudice in reverse. **A learned metric learns what is in its
-# ratings**, and you can't see that from its accuracy on more ratings of the same kind.
+# the ratings that it learned from, sentences that use the reference's words were wrong, and sentences that use other words
+# were right. So it learned *the more alike, the worse*, which is BLEU's prejudice in reverse. **A learned metric learns what
+# is in its ratings**, and you can't see that from its accuracy on more ratings of the same kind.
 #
 # So add ratings that break this shortcut: pair each sentence with itself (grade 1), and with a paraphrase of a
 # different sentence (grade −1).
@@ -1797,8 +1797,8 @@ for name, errors in marks.items():
 #
 # ### 7.5 The test that was in the training data
 #
-# You can do well on any test if you have seen it before. Large models are trained on much of the public web, and public
-# tests are on it. The score doesn't reveal this **contamination**.
+# You can do well on any test if you have seen it before. Large models are trained on much of the public web, and that
+# includes public tests. The score doesn't reveal this **contamination**.
 #
 # We train two small models on everyday captions, with the same seed and 1,200 captions each. The second model's
 # captions include 100 from the test. *Predict first:* the first model has a perplexity of 20 on those 100. What is the
@@ -1856,7 +1856,7 @@ for seed in range(2):
 # the rest of the test, it is about the same as the first model's. The contaminated model isn't any better, but it would win
 # every leaderboard.
 #
-# If you have the training data, check what share of each test sentence occurs in it in runs of $n$ words. GPT-3's report
+# If you have the training data, check how much of each test sentence also occurs there, in runs of $n$ words. GPT-3's report
 # used runs of 8 to 13 words (Brown et al., 2020, appendix C), and Llama 2's used runs of more than ten tokens (Touvron et
 # al., 2023, appendix A.6).
 #
@@ -1918,18 +1918,18 @@ def who_has_read_the_test():
 
 
 # %% [markdown]
-# The check finds every leaked caption, whatever $n$ is. The other half of the test shows what is normal: with $n = 2$,
-# most of it is in any training data; with $n = 5$, hardly any of it is. So compare with a test that you know is clean,
-# and report your $n$. One replaced word hides most of a short caption; a translated or paraphrased test goes
-# undetected.
+# The check finds every leaked caption, whatever $n$ is. The other half of the test shows what is normal: with $n = 2$, most
+# of it turns up in any training data; with $n = 5$, hardly any of it does. So compare with a test that you know is clean,
+# and report your $n$. Replacing a single word is enough to hide most of a short caption, and a translated or paraphrased
+# test goes undetected.
 #
 # ### 7.6 What to do
 #
 # Should you still use BLEU? Kocmi et al. (2021) found that COMET agrees with people more often than BLEU does, and that
-# relying on BLEU alone has held better systems back. The WMT 2022 metrics task put its result into the title of its
-# report: *Stop Using BLEU* (Freitag et al., 2022). The 2024 report asks whether language models are breaking metrics
-# (Freitag et al., 2024). BLEU remains useful as a second number: it is free, never changes, works for any language, and
-# can't be talked into anything. For your own work:
+# relying on BLEU alone has held better systems back. The report on the WMT 2022 metrics task put its conclusion in the
+# title: *Stop Using BLEU* (Freitag et al., 2022). The 2024 report asks whether language models are breaking metrics (Freitag
+# et al., 2024). BLEU remains useful as a second number: it is free, never changes, works for any language, and can't be
+# talked into anything. For your own work:
 #
 # - Report a learned metric and a string-based one, each from a widely used library, **with its signature**.
 # - Test on the kind of data that the model will meet. Report the number of sentences, and how certain the difference is.
@@ -1988,15 +1988,16 @@ def who_has_read_the_test():
 # - **brevity penalty**: BLEU's factor for a hypothesis that is shorter than its reference.
 # - **BLEU**: the geometric mean of clipped n-gram precisions, times the brevity penalty.
 # - **micro, macro**: add the counts, then divide (a corpus score); or average the sentences' own scores.
-# - **edit distance**: the fewest words to substitute, delete or insert to turn one sentence into another.
+# - **edit distance**: the smallest number of words that you must substitute, delete or insert to turn one sentence into
+#   another.
 # - **word error rate**: the number of edits divided by the number of reference words.
 # - **METEOR**: an F-mean of single words that also matches stems and synonyms.
 # - **paired bootstrap**: resampling the same sentences for two systems, to see how certain their difference is.
 # - **signature**: a line that says exactly how a score was computed.
 # - **BERTScore**: F1 over tokens that are matched by the similarity of their contextual vectors.
 # - **single response, comparison**: grading one output at a time, or choosing between two.
-# - **pairwise accuracy**: how often a metric chooses between two translations as people do, ties included.
-# - **learned metric**: a head on an encoder, fitted to people's ratings, such as COMET.
+# - **pairwise accuracy**: how often a metric makes the same choice between two translations as people do, ties included.
+# - **learned metric**: a head on an encoder, fitted to people's ratings, as in COMET.
 # - **MQM**: errors marked as spans, with a category and a severity that sets the cost.
 # - **LLM-as-a-judge**: a language model that rates or compares outputs.
 # - **contamination**: test data in the training data.

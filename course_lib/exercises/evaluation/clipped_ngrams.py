@@ -118,7 +118,7 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Clip each n-gram's count at its largest count in a single reference. Counters work like sets: `&` takes "
-            "the smaller count of each key, `|` the larger.",
+            "the smaller count of each key, and `|` takes the larger.",
         ),
         Hint(
             "shapes",

@@ -97,7 +97,8 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Each cell is the lowest cost of turning the first i words of one sentence into the first j words of the "
-            "other. It depends on three neighboring cells: one word fewer in either sentence, or in both.",
+            "other. It depends on three neighboring cells, in which the hypothesis, the reference or both are one word "
+            "shorter.",
         ),
         Hint(
             "shapes",
@@ -150,8 +151,8 @@ EXERCISE = Exercise(
             no_insertion=_slip(("inserted, table[i][j] +", "table[i][j] +")),
         ),
         *alike(
-            "Your first row or column is 0. If one sentence is empty, you must insert or delete every word of the "
-            "other: D[i, 0] = i and D[0, j] = j.",
+            "Your first row or column is all zeros. If one sentence is empty, you must insert or delete every word of "
+            "the other: D[i, 0] = i and D[0, j] = j.",
             first_row_of_zeros=_slip(_FIRST_ROW_ZERO),
             first_column_of_zeros=_slip(_FIRST_COLUMN_ZERO),
             borders_of_zeros=_slip(_FIRST_ROW_ZERO, _FIRST_COLUMN_ZERO),

@@ -141,7 +141,7 @@ EXERCISE = Exercise(
             "Keep only the positions where the mask is True, in both tensors.\n"
             "Count how often the label is predicted, how often it is expected, and how often it is both, as plain "
             "ints.\n"
-            "For precision, divide the third count by the first, and for recall, by the second.\n"
+            "For precision, divide the third count by the first; for recall, divide it by the second.\n"
             "F1 is twice the third count, divided by the sum of the first two.",
             answers=("swapped", "arithmetic_mean", "factor_two_forgotten", "over_all_words", "nan_for_nothing"),
         ),

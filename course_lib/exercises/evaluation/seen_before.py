@@ -187,7 +187,7 @@ EXERCISE = Exercise(
                 ("for words in training for", "for words in [sum(map(list, training), [])] for"),
             ),
             one_share_for_all=(
-                "Your answer is one share, over all words of the test. Return a list: one share for each sentence.",
+                "Your answer is a single share for all words of the test. Return a list: one share for each sentence.",
                 ("shares.append(share)", "shares.append(len(covered))"),
                 ("return shares", "return sum(shares) / max(sum(map(len, test)), 1)"),
             ),

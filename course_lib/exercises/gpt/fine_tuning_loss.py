@@ -180,7 +180,7 @@ EXERCISE = Exercise(
             softmax_of_the_classes=_slip((_LABELS, "(class_logits.softmax(dim=-1), labels)")),
         ),
         *alike(
-            "Your answer makes the two weights sum to 1. Give the task loss the weight 1: task + weight · lm.",
+            "Your answer makes the two weights sum to 1. Give the task loss a weight of 1: task + weight · lm.",
             mixture=_slip((_SUM, "(1 - weight) * class_loss + weight * token_loss")),
             weighted_mean=_slip((_SUM, f"({_SUM}) / (1 + weight)")),
         ),

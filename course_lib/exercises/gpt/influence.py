@@ -109,7 +109,7 @@ EXERCISE = Exercise(
             ("[0] - before\n", "[0] - before; before = before + moved\n"),
         ),
         replaced_by_0=(
-            "Your answer replaces every token with token 0. If the text has a token 0, that doesn't change it: use "
+            "Your answer replaces every token with token 0. A token that is already 0 then stays the same: use "
             "(ids[j] + 1) % vocab_size.",
             (_OTHER, "0"),
         ),

@@ -85,8 +85,8 @@ EXERCISE = Exercise(
         *slips(
             _by_places,
             swapped=(
-                "Your answer swaps inputs and targets. Return the tokens to read first, and the tokens to predict "
-                "second.",
+                "Your answer swaps inputs and targets. Return two tensors: first the tokens to read, then the "
+                "tokens to predict.",
                 ("inputs, targets =", "targets, inputs ="),
             ),
             not_shifted=(
@@ -122,8 +122,8 @@ EXERCISE = Exercise(
                 (_STARTS, "(torch.arange(len(starts)) * context_length).unsqueeze"),
             ),
             starts_count_windows=(
-                "Your answer multiplies the starts by context_length, as if they counted windows. They count tokens: "
-                "a window may begin at any token.",
+                "Your answer multiplies the starts by context_length, as if they counted windows. A start is the "
+                "position of a token: a window may begin at any token.",
                 (_STARTS, "(starts * context_length).unsqueeze"),
             ),
             first_start_only=(
