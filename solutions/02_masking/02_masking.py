@@ -291,7 +291,7 @@ show.prediction("leaked by <s>", leaked_by_the_first_token, 100 * wrong_alpha[0,
 # To get a weight of 0 out of a softmax, put in $-\infty$, because $e^{-\infty} = 0$.
 
 # %% [markdown] tags=["slides"]
-# S4 sketches this multiplication on the board, but adds immediately that it is only for intuition.
+# S4 sketches this multiplication on the board, but immediately adds that it is only for intuition.
 
 # %% [markdown]
 # ### 3.2 Filling with −∞
@@ -719,10 +719,10 @@ show.mask_painter(tokens, x_b, torch.tensor([-5.0, 1.0]))
 # ### 5.1 Padding
 #
 # Training rarely uses one sentence at a time. A **batch** is a single tensor `[batch, tokens, d_model]`, so all its
-# sentences must have the same length, and we fill up short ones with a **padding** token.
+# sentences must have the same length: we add **padding** tokens to the short ones.
 
 # %% [markdown] tags=["slides"]
-# S2 says that transformers don't need inputs of matching size or padding. That is true for one sentence at a time, but
+# S2 says that transformers don't need padding or inputs of matching size. That is true for one sentence at a time, but
 # a batch still has to be padded.
 
 # %%
@@ -835,8 +835,8 @@ packed = torch.tensor([[5, 6, 7, END, 8, 9, END, 4]])
 # ### Exercise 7 · Documents in one row
 # `masking.packed_mask` · 4 points · about 20 minutes
 #
-# Make the masks for packed rows. An `end` closes a document and belongs to it. The last document of a row may be cut off and
-# have no end, and a document may consist of an end alone.
+# Make the masks for packed rows. An `end` token closes a document and belongs to it. The last document of a row may be cut
+# off, without an end token, and a document may consist of just an end token.
 #
 # Shapes: `ids` is an integer tensor `[batch, tokens]`, `end` is an int, and the result is boolean
 # `[batch, tokens, tokens]`.
@@ -864,10 +864,10 @@ def packed_mask(ids, end):
 
 
 # %% [markdown] tags=["reason"]
-# A token's document number is the number of ends before it. `cumsum` counts the token itself as well, which would put
-# an end into the next document, so subtract 1 again at every end. Two tokens are in the same document if their numbers
-# are equal, and comparing a column with a row gives the whole table. Then comes the causal rule, which is the same for
-# all rows. Without the first rule, a model learns to look for its topic in another text; without the causal rule, it
+# A token's document number is the number of end tokens before it. `cumsum` counts the token itself as well, which would
+# put an end token into the next document, so subtract 1 at every end token. Two tokens are in the same document if their
+# numbers are equal, and comparing a column with a row gives the whole table. Then comes the causal rule, which is the same
+# for all rows. Without the first rule, a model learns to look for its topic in another text; without the causal rule, it
 # reads the answers.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-packed_mask-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
@@ -954,7 +954,7 @@ class AttentionPooling(nn.Module):
 # This is masked attention with one query: scale, fill, softmax, average. Mean pooling is a special case, with a query
 # of zeros.
 #
-# Three details cost points most often. Scale the scores, or else long vectors will saturate the softmax. Fill before
+# Most points are lost on three details. Scale the scores, or else long vectors will saturate the softmax. Fill before
 # the softmax, and go by the mask, because padding may be anywhere. And remove the query's dimension by its number: a
 # bare `squeeze()` also removes a batch dimension of 1, and the layer that worked in training breaks on the first single
 # sentence.

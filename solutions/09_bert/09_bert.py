@@ -14,7 +14,7 @@
 # %% [markdown]
 # # Lesson 09 · BERT
 #
-# You have two hundred labeled sentences and need a classifier. Most words of the language don't occur in them. But the
+# You have two hundred labeled sentences and need a classifier. Most words in the language don't occur in them. But the
 # world is full of sentences without labels, and **BERT** learns from those first: some words are hidden, and BERT
 # guesses them. This is **pre-training**. Your two hundred sentences come second, in **fine-tuning**.
 #
@@ -620,8 +620,8 @@ def next_sentence_pairs(texts, chances, others):
 
 
 # %% [markdown] tags=["reason"]
-# Collect all pairs of neighbors, then loop over pairs, chances and other sentences together: if you don't count, you
-# can't miscount. The last sentence of a text and the first of the next are not neighbors; pairing them teaches the
+# Collect all pairs of neighbors, then loop over pairs, `chances` and `others` together: if you don't count, you can't
+# miscount. The last sentence of a text and the first of the next are not neighbors; pairing them teaches the
 # model that anything follows anything. The label depends on the resulting pair, not on the draw: if the sentence drawn
 # happens to be the next one, the label 1 would be wrong.
 
@@ -683,8 +683,8 @@ check("bert.pretraining_loss", hidden=True)
 # Pre-train a new encoder on four hundred batches of 48 pairs, from fifteen thousand stories, each used once. Its heads
 # are `WordGuesser` and, for the pairs, a linear layer on [CLS].
 #
-# *Predict first.* One of the two losses falls at once. Which one waits? And what percentage of new pairs does the model
-# get right in the end? (Chance is 50%.)
+# *Predict first.* One of the two losses falls right away. Which one waits? And what percentage of new pairs does the
+# model get right in the end? (Chance is 50%.)
 
 # %%
 waits = ""  # "tokens" or "pairs"
@@ -768,7 +768,7 @@ def a_minute_of_pre_training():
         panel.legend(loc="lower left")
     show.figure(
         drawn,
-        "Two losses by batch: the loss of the masked tokens falls at once, below the level of counting alone; "
+        "Two losses by batch: the loss of the masked tokens falls right away, below the level of counting alone; "
         "the loss of the pairs is still at log 2 after fifty batches, and then falls.",
     )
     for batches, (of_tokens, of_pairs) in enumerate(curves):
@@ -888,8 +888,8 @@ def sentence_judge():
 
 
 # %% [markdown]
-# The first sentence is *The queen baked the cake.* **Predict** how probable the head finds two continuations that don't quite
-# fit.
+# The first sentence is *The queen baked the cake.* **Predict** what probability the head gives two continuations that
+# don't quite fit.
 
 # %%
 how_probable = {"she ate the cheese .": None, "he ate the cake .": None}  # that it follows, from 0 to 1
@@ -1083,7 +1083,7 @@ def two_hundred_sentences():
 # so on the second task the frozen features fall behind, while fine-tuning teaches attention to compare. Still, features
 # are cheap: the encoder runs only once, even for many tasks.
 #
-# **And your own encoder?** After four hundred batches, it gets about nine of ten right on the first task, whatever the
+# **And your own encoder?** After four hundred batches, it gets about nine out of ten right on the first task, whatever the
 # seed; without pre-training, some seeds come close, and others don't. On the second task, it stays at chance.
 # Pre-training teaches the easiest things first.
 #
@@ -1516,8 +1516,8 @@ def does_fine_tuning_pay():
 # | AX-b, AX-g | diagnostics: broad coverage, and Winogender |
 #
 # Must the encoder read the two texts **together**? Instead, you could encode each text separately with MiniLM, and take
-# the cosine of the two vectors. *Predict first:* for each of eight premises, there is one hypothesis that follows and
-# one that doesn't. How many of the premises are closer to the one that follows?
+# the cosine of the two vectors. Each of eight premises comes with one hypothesis that follows and one that doesn't.
+# *Predict first:* how many of the premises are closer to the one that follows?
 
 # %%
 nearer = None  # of 8
@@ -1841,7 +1841,7 @@ def names_of_parties_and_places():
 
 
 # %% [markdown]
-# From left to right, the measures in the table get harsher. The tagger trained from scratch gets 94% of the words
+# From left to right, the measures in the table get stricter. The tagger trained from scratch gets 94% of the words
 # right, but a third of the sentences wrong (a tagger that always says O does no worse). Many of the words that it
 # labels ORG aren't part of any party. It is only a few points of accuracy behind the fine-tuned tagger, but at least
 # twenty points of F1. Rare labels need F1.
@@ -2150,8 +2150,8 @@ def seven_heads():
 # Here is the `transformers` library's BERT with **our weights**, next to our own BERT.
 
 # %% [markdown] tags=["slides"]
-# S1 recommends PyTorch and this library. Its documentation is dense, so open a notebook and play. You can't download
-# GPT-3 or GPT-4, so you can't put a head on them.
+# S1 recommends PyTorch and this library. Its documentation is dense, so open a notebook and try things out. You can't
+# download GPT-3 or GPT-4, so you can't put a head on them.
 
 # %% tags=["demo"]
 try:
@@ -2204,7 +2204,7 @@ else:
 # - **pooler**: the dense layer with tanh between [CLS] and a classifier.
 # - **normalizer**: the sum of the exponentials of all scores; dividing by it gives probabilities.
 # - **textual entailment**: whether one sentence follows from another.
-# - **GLUE, SuperGLUE**: collections of tasks about one text or two.
+# - **GLUE, SuperGLUE**: collections of tasks about one or two texts.
 # - **part-of-speech tagging**: giving each word its part of speech.
 # - **named-entity recognition**: labeling the names in a text by kind, such as person or location.
 # - **precision, recall, F1**: the share of predictions that are right; the share of a label's words that were found; a mean of both.

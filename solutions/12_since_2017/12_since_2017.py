@@ -15,8 +15,8 @@
 # # Lesson 12 · Since 2017
 #
 # A cat of 2017 and a cat of 2026 are the same cat: four legs, two ears, one opinion. The same is nearly true of
-# transformers. Take a current model apart, and you find attention, a feed-forward network and residual connections, as in
-# lesson 04. But hardly any part is what it was: some now rotate, some have a gate, some are gone.
+# transformers. Take a current model apart, and you'll find attention, a feed-forward network and residual connections, as in
+# lesson 04. But hardly any part is the same: some now rotate, some have a gate, some are gone.
 #
 # You implement each of these changes, and then do what papers don't always do: measure each one **by itself**, on the same
 # small model, with several seeds. Some help a lot, even here. Some do nothing at this size.
@@ -926,7 +926,7 @@ def decayed_step(weights, updates, rate, decay):
 
 
 # %% [markdown] tags=["reason"]
-# Every matrix loses the same share of itself, whatever its gradients are. The decay is multiplied by the learning rate, so
+# Every matrix shrinks by the same fraction, whatever its gradients are. The decay is multiplied by the learning rate, so
 # that a schedule slows both down. `weight.dim()` tells matrices from vectors without looking at names, as most training
 # code does.
 
@@ -982,7 +982,7 @@ def with_decay():
 #
 # A large learning rate gets far and then jumps around; a small one settles and gets nowhere. So start large and end small.
 # The 2017 paper's rate falls with $1/\sqrt{\text{step}}$, forever. If you know the number of steps, the usual plan is a
-# **cosine schedule**: a short warm-up, then half a cosine (Loshchilov and Hutter, 2017). Here it is as code.
+# **cosine schedule**: a short warm-up, then half a cosine (Loshchilov and Hutter, 2017). Here it is in code.
 
 
 # %%
@@ -994,9 +994,9 @@ def cosine_rates(peak, warmup=16, total=STEPS):
 
 
 # %% [markdown]
-# We compare four training runs in pre-norm, which tolerates a large rate. The peak is our usual, *small* one or the large,
-# *brisk* one, and the rate either stays there to the end (you already have those runs) or comes down to 0. **Guess** the
-# best and the worst of the four.
+# We compare four training runs in pre-norm, which tolerates a large rate. The peak is either our usual,
+# *small* rate or the large, *brisk* one; the rate then either stays there to the end (you already have those runs) or falls
+# to 0. **Guess** the best and the worst of the four.
 
 # %%
 best_of_four, worst_of_four = "", ""  # "small, held", "small, down", "brisk, held" or "brisk, down"
@@ -1195,8 +1195,8 @@ def all_of_it():
 
 # %% [markdown]
 # The gray band is the ruler, as wide as the widest spread of seeds in the table. Most of the changes are in it or next to
-# it. One lies far outside. And all of them together, at our usual rate, are *worse* than rotary positions alone. Changes
-# don't add up like money: this model has a tenth fewer weights, and with every norm in a branch it takes smaller steps.
+# it. One lies far outside. And all of them together, at our usual rate, are *worse* than rotary positions alone. Gains
+# don't simply add up: this model has about 10% fewer weights, and with every norm in a branch, it takes smaller steps.
 # Double the rate, and the model makes up most of the difference, or all of it.
 #
 # So are the others just fads? No. A change can make a model **better** (rotary), **trainable** where it wasn't (pre-norm),
@@ -1356,7 +1356,7 @@ def yours_and_the_librarys():
 # `since_2017.lora_layer` · 3 points · about 15 minutes
 #
 # Write the layer as a module. Its constructor takes the frozen weight, and creates two parameters: `A`, of shape
-# `[rank, d_in]`, and `B`, of shape `[d_out, rank]`. As in `nn.Linear`, each row of a matrix computes one output.
+# `[rank, d_in]`, and `B`, of shape `[d_out, rank]`. As in `nn.Linear`, each row of a matrix gives one output.
 
 # %% [markdown] tags=["fine-print"]
 # Keep the weight, but not as a parameter: an optimizer must not see it (`register_buffer` keeps a tensor that isn't
@@ -1537,9 +1537,9 @@ def cats_for_gpt2():
 # `since_2017.what_to_keep` · 2 points, read by a person · about 10 minutes
 #
 # A friend has read your table. "Pre-norm, SwiGLU, grouped queries, decay: all within the noise. I will build my
-# seven-billion model with rotary positions and leave the rest as it was in 2017." In four to eight sentences: which two of
-# the changes would you insist on, and why can't your table show what they are good for? And what would you have to measure
-# instead?
+# seven-billion-weight model with rotary positions and leave the rest as it was in 2017." In four to eight sentences: which
+# two of the changes would you insist on, and why can't your table show what they are good for? And what would you have to
+# measure instead?
 #
 # Learning on your own? Once you have written your answer,
 # `solution("since_2017.what_to_keep")` in a new cell shows one good answer and what earns points.
@@ -1571,13 +1571,13 @@ def cats_for_gpt2():
 # - **Key-value cache**: the keys and values of everything read so far.
 # - **Online softmax**: a softmax that reads its scores once, block by block, and shrinks its sums when a larger score turns
 #   up.
-# - **FlashAttention**: attention computed that way in a GPU's fast memory; the same numbers, less traffic.
-# - **Weight decay**: each step shrinks every matrix by a small share; in **AdamW** it is decoupled, applied outside Adam's
-#   update.
+# - **FlashAttention**: attention computed block by block in a GPU's fast memory; the same numbers, less traffic.
+# - **Weight decay**: each step shrinks every matrix by a small fraction; in **AdamW** it is decoupled, applied outside
+#   Adam's update.
 # - **Cosine schedule**: a learning rate that falls along half a cosine to the last step.
 # - **Singular values**: how strongly a matrix stretches each of its directions.
 # - **Muon**: an optimizer whose step has the same size in every direction of a matrix.
-# - **LoRA**: learning the change to a frozen matrix as a product of two narrow ones; the **rank** is how narrow they are.
+# - **LoRA**: learning the change to a frozen matrix as a product of two narrow ones; the **rank** says how narrow.
 #
 # ## What you have now
 #
@@ -1585,8 +1585,8 @@ def cats_for_gpt2():
 # a ruler: you know which of these changes you could see on your own machine, and which you must take on trust, or measure at
 # a size beyond your machine. Next time you hear that *everybody does it this way now*, you know what to ask.
 #
-# The page below is yours to keep. In a terminal, `katze mine` writes it beside your transformer of lessons 01 to 06,
-# `my_transformer.py`: that file runs without this course, compares itself with torch's transformer, and translates *the cat
+# The page below is yours to keep. In a terminal, `katze mine` saves it next to `my_transformer.py`, your transformer from
+# lessons 01 to 06. That file runs without this course, compares itself with torch's transformer, and translates *the cat
 # danced*.
 
 # %% tags=["demo"]

@@ -82,7 +82,8 @@ EXERCISE = Exercise(
             (_SHARES, "1.0, 0.1, 0.1"),
         ),
         none_stays=(
-            "Your answer leaves no chosen token unchanged. 10% of them become another token, and 10% stay as they are.",
+            "Your answer leaves no chosen token unchanged. Of the chosen tokens, 10% become another token, and 10% "
+            "stay as they are.",
             (_SHARES, "0.8, 0.2, 0.0"),
         ),
         all_the_unchanged=(

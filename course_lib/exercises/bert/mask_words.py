@@ -138,7 +138,7 @@ EXERCISE = Exercise(
     misconceptions=(
         *alike(
             "Your answer makes an exception for a [MASK] that is already in the text. It is a token like any other: "
-            "only chance and `special` decide which tokens are chosen and labeled.",
+            "only `chance` and `special` decide which tokens are chosen and labeled.",
             mask_never_chosen=_slip((_CHOSEN, f"{_CHOSEN} & (ids != mask_id)"), paired=False),
             every_mask_asked_for=_slip(
                 (_LABELS, "torch.where(chosen | (corrupted == mask_id), ids, -100)"), paired=False

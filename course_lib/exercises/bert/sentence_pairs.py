@@ -115,8 +115,8 @@ EXERCISE = Exercise(
     title="Does it follow?",
     statement=(
         "next_sentence_pairs(texts, chances, others) -> a list of (first, second, label), one for each pair of "
-        "neighbors in a text. Where the chance is below 0.5, the second sentence is the real neighbor, otherwise the "
-        "other sentence. The label is 0 if it follows the first sentence in the text, otherwise 1."
+        "neighbors in a text. Where the random number is below 0.5, the second sentence is the real neighbor, "
+        "otherwise the other sentence. The label is 0 if it follows the first sentence in the text, otherwise 1."
     ),
     minutes=12,
     difficulty=2,
@@ -147,7 +147,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "large_chance_stays",
-            "Your answer keeps the second sentence if the chance is high. Keep it if the chance is below 0.5.",
+            "Your answer keeps the second sentence if the random number is high. Keep it if the number is below 0.5.",
             _slip(("chance < 0.5", "chance >= 0.5")),
         ),
         *alike(
@@ -170,7 +170,7 @@ EXERCISE = Exercise(
             ),
         ),
         *alike(
-            "Your answer changes the first sentence where the chance is high. Replace only the second sentence.",
+            "Your answer changes the first sentence where the random number is high. Replace only the second sentence.",
             first_replaced=_slip(
                 ("second = true if stays else other", "first, second = first if stays else other, true"), _BY_THE_CHANCE
             ),
@@ -178,8 +178,8 @@ EXERCISE = Exercise(
             other_first=_slip(("else other", "else first"), ("(first, second", "(first if stays else other, second")),
         ),
         *alike(
-            "Your answer never uses the other sentences. Where the chance is 0.5 or more, replace the second sentence "
-            "with the one from `others`.",
+            "Your answer never uses the other sentences. Where the random number is 0.5 or more, replace the second "
+            "sentence with the one from `others`.",
             random_left_out=_slip(("found.append", "if stays:\n            found.append")),
             none_replaced=_slip(("else other", "else true"), _BY_THE_CHANCE),
         ),
@@ -190,8 +190,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "label_by_the_chance",
-            "Your label depends only on the chance. If the sentence drawn from `others` happens to be the next one, "
-            "the label must be 0, too.",
+            "Your label depends only on the random number. If the sentence drawn from `others` happens to be the next "
+            "one, the label must be 0, too.",
             _slip(_BY_THE_CHANCE),
             alone=True,
         ),

@@ -146,8 +146,8 @@ EXERCISE = Exercise(
             )
             for name, told, function in (
                 ("tanh_missing", "nothing", ""),
-                ("relu", "ReLU", "torch.relu"),
-                ("gelu", "GELU", "nn.functional.gelu"),
+                ("relu", "a ReLU", "torch.relu"),
+                ("gelu", "a GELU", "nn.functional.gelu"),
                 ("sigmoid", "a sigmoid", "torch.sigmoid"),
             )
         ),

@@ -129,7 +129,7 @@ EXERCISE = Exercise(
             ),
             changes_pile_up=(
                 "Your answer leaves earlier tokens changed while it tests later ones, so outputs seem to see tokens "
-                "that they don't. Start each time from a fresh copy, x.clone(), and don't change x.",
+                "that they don't. Each time, start from a fresh copy, x.clone(), and don't change x.",
                 ("x.clone()", "changed if token else x.clone()"),
             ),
             all_components=(

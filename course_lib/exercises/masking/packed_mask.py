@@ -100,7 +100,7 @@ EXERCISE = Exercise(
             "outline",
             "Find where the ids equal `end`.\n"
             "Find each token's document number: how many documents have ended before it. `cumsum` counts the token "
-            "itself, so subtract 1 where the token is an end.\n"
+            "itself, so subtract 1 where the token is an end token.\n"
             "Compare the document numbers of all queries with the document numbers of all keys.\n"
             "Make a causal mask on the device of the ids.\n"
             "Allow a key only where both masks do.",
@@ -111,12 +111,12 @@ EXERCISE = Exercise(
         *slips(
             _packed,
             end_opens_the_next=(
-                "Your answer assigns an end to the next document. An end token belongs to the document that it ends: "
-                "count only the end tokens before a token.",
+                "Your answer assigns an end token to the next document. It belongs to the document that it ends: count "
+                "only the end tokens before a token.",
                 ("ends.cumsum(dim=-1) - ends.long()", "ends.cumsum(dim=-1)"),
             ),
             counted_over_the_batch=(
-                "Your answer counts ends across the rows of the batch. Count along the tokens: dim=-1.",
+                "Your answer counts end tokens across the rows of the batch. Count along the tokens: dim=-1.",
                 ("cumsum(dim=-1)", "cumsum(dim=0)"),
             ),
             keys_as_rows=(

@@ -98,12 +98,12 @@ def masked_too_late(
                 *(times, *kept),
             ),
             scores_times_mask_then_zeroed=(
-                f"Your answer sets forbidden scores to 0. But exp(0) is 1, so {what} take part of the weight, which "
+                f"Your answer sets forbidden scores to 0. But exp(0) is 1, so {what} take some of the weight, which "
                 "is then lost. Fill forbidden scores with -inf before the softmax.",
                 *(times, *zeroed),
             ),
             masked_after_softmax=(
-                f"Your answer masks after the softmax, when {what} have already taken part of the weight. So the "
+                f"Your answer masks after the softmax, when {what} have already taken some of the weight. So the "
                 "weights don't sum to 1. Mask the scores before the softmax.",
                 *(unchanged, *zeroed),
             ),

@@ -81,7 +81,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Every matrix first shrinks by a small share, `rate * decay`, then moves as usual. The number of "
+            "Every matrix first shrinks by a small fraction, `rate * decay`, then moves as usual. The number of "
             "dimensions tells a matrix from a vector.",
         ),
     ),

@@ -113,7 +113,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "As in `nn.Linear`, each row of a matrix computes one output, so multiply by the transpose of each. The "
+            "As in `nn.Linear`, each row of a matrix gives one output, so multiply by the transpose of each. The "
             "narrow path has shape `[..., rank]` in the middle. The shape of A or B tells you the rank.",
             answers=("scaled_by_the_rank", "not_divided_by_the_rank"),
         ),

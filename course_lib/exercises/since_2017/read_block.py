@@ -130,7 +130,7 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Find the new largest score, among the old one and this block's.\n"
-            "Subtract the new largest score from this block's scores, or 0 where it is still minus infinity.\n"
+            "Subtract the new largest score from this block's scores, or subtract 0 where it is still minus infinity.\n"
             "Compute the factor by which the old sums shrink.\n"
             "Compute the exponentials of this block.\n"
             "Shrink both old sums, then add this block's.",
