@@ -397,7 +397,7 @@ def mask_words(ids, special, chance, fate, anything, mask_id):
 # If the chosen tokens that stay had no label, the model would learn that it never has to predict an unmasked token.
 #
 # Never choose special tokens, since predicting [SEP] teaches the model nothing. Take the labels from the ids before
-# masking: afterwards, most of them would be [MASK].
+# masking: afterward, most of them would be [MASK].
 
 # %% nbgrader={"grade": true, "grade_id": "bert-mask_words-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("bert.mask_words")

@@ -1697,7 +1697,7 @@ if encoder is not None:
     print(f"the sixteen translations: from {min(narrow):.2f} to {max(narrow):.2f}")
 
 # %% [markdown]
-# The head gets nearly nine of ten new sentences right, but gives its *lowest* grade to the only perfect translation. Why? In
+# The head gets nearly nine out of ten new sentences right, but gives its *lowest* grade to the only perfect translation. Why? In
 # the ratings that it learned from, sentences that use the reference's words were wrong, and sentences that use other words
 # were right. So it learned *the more alike, the worse*, which is BLEU's prejudice in reverse. **A learned metric learns what
 # is in its ratings**, and you can't see that from its accuracy on more ratings of the same kind.

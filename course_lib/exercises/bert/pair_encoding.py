@@ -111,7 +111,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Build each row as two Python lists, ids and segments, and pad afterwards. Every [SEP] belongs to the "
+            "Build each row as two Python lists, ids and segments, and pad afterward. Every [SEP] belongs to the "
             "text before it. A missing second text has no [SEP].",
         ),
         Hint(
