@@ -108,8 +108,8 @@ print(" ".join(sentence), " -> ", " ".join(shuffled))
 # 0.0001 is rounding, not a change.)
 
 # %% [markdown] tags=["fine-print"]
-# Adding the same numbers in a different order changes the last digits of the sum, because of rounding. In the check, a
-# vector that changes does so by more than 0.001 in at least one component, and rounding stays below 0.00001.
+# Adding the same numbers in a different order changes the last digits of the sum, because of rounding. In the check, every
+# vector that changes differs by more than 0.001 in at least one component, and rounding errors stay below 0.00001.
 
 
 # %% nbgrader={"grade": false, "grade_id": "positions-order_matters-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -215,10 +215,9 @@ def same_under_causal_mask(order):
 
 
 # %% [markdown] tags=["reason"]
-# Under a causal mask, a token's vector depends on the set of tokens up to and including itself, and stays the same
-# exactly when that set does. In that case, the token is at its old position, since sets of different sizes can't be
-# equal, and no later token has moved in front of it. Keeping its position is not enough: a token before it may have
-# swapped with one after it.
+# Under a causal mask, a token's vector depends on the set of tokens up to and including itself, and stays the same exactly
+# when that set does. In that case, the token is where it was (sets of different sizes can't be equal), and no later token
+# has moved in front of it. Keeping its position is not enough: a token before it may have swapped with one after it.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-same_under_causal_mask-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("positions.same_under_causal_mask")
@@ -437,9 +436,9 @@ def sixteen_positions_in_binary():
 # $$\text{encoding}_{pos,\,2i} = \sin\frac{pos}{10000^{2i/d_\text{model}}}, \qquad
 #   \text{encoding}_{pos,\,2i+1} = \cos\frac{pos}{10000^{2i/d_\text{model}}} .$$
 #
-# Clock $i$ takes up two dimensions of the vector, $2i$ and $2i + 1$, and its **frequency** is
-# $10000^{-2i/d_\text{model}}$ radians per token. The first clock turns once in $2\pi \approx 6$ tokens. In a long
-# vector, the last clock needs nearly $2\pi\cdot10000$ tokens for one turn, which is a whole novel.
+# Clock $i$ takes up two dimensions of the vector, $2i$ and $2i + 1$, and its **frequency** is $10000^{-2i/d_\text{model}}$
+# radians per token. The first clock turns once in $2\pi \approx 6$ tokens. In a long vector, the last clock needs nearly
+# $2\pi\cdot10000$ tokens for one turn, the length of a whole novel.
 #
 # ### Exercise 5 · Sinusoids
 # `positions.sinusoidal_encoding` · 3 points · about 15 minutes
@@ -504,8 +503,8 @@ def the_wall_of_clocks():
 
 
 # %% [markdown]
-# The formula is easy to get wrong in a way that no shape reveals. With a `d_model` of 6, the encoding of position 3 should
-# be 0.1411, -0.9900, 0.1388, 0.9903, 0.0065, 1.0000. A program with a common mistake printed
+# It is easy to get the formula wrong in a way that the shapes don't reveal. With a `d_model` of 6, the encoding of position
+# 3 should be 0.1411, -0.9900, 0.1388, 0.9903, 0.0065, 1.0000. A program with a common mistake printed
 #
 # | 0.1411 | -0.9900 | 0.0065 | 1.0000 | 0.0000 | 1.0000 |
 # |---|---|---|---|---|---|
@@ -817,7 +816,7 @@ check("positions.learned_positions", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# What does your layer say to a sentence one token too long?
+# What does your layer say to a sentence that is one token too long?
 
 
 # %% tags=["demo"]
@@ -887,8 +886,8 @@ def learned_beside_computed():
 # %% [markdown]
 # Both matrices show lines parallel to the diagonal: how alike two positions are depends mostly on how far apart they are,
 # although nobody built that into the learned table. The learned matrix also has **stripes**. Rows three tokens apart differ,
-# rows five or six tokens apart are alike again, and rows eight tokens apart are not. Whatever repeats regularly goes around,
-# like a clock.
+# rows five or six tokens apart are alike again, and rows eight tokens apart are not. A pattern that repeats this regularly
+# suggests a clock.
 #
 # So is there *one* matrix that moves every learned row to the next? Twelve directions capture nearly all the variance of the
 # rows. Within these directions, we find the best such matrix by least squares, from the first 300 rows. If that matrix is
@@ -1161,13 +1160,13 @@ def past_the_trained_length():
 # `solution("positions.how_would_you_know")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "positions-how_would_you_know-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The encoding is defined at position 5,000, but that does not mean that the weights can use it there. In training, the
-# slow clocks covered only a small part of their circle, so the weights never learned to read the rest. In section 9,
-# models with sinusoids were perfect on the 16 positions seen in training but far from perfect on the next 48, and their
-# errors differed from run to run, although a head made by hand from the same encoding was right everywhere. I would
-# measure the loss by position on texts much longer than 512 tokens, for several seeds. I would compare it with the loss
-# at the first 512 positions, and with the loss of the same model when it is given only the last 512 tokens. If the
-# model does worse with the longer context, it can't use what it is given.
+# The encoding is defined at position 5,000, but that does not mean that the weights can use it there. In training, the slow
+# clocks covered only a small part of their circle, so the weights never learned to read the rest. In section 9, models with
+# sinusoids were perfect on the 16 positions seen in training but far from perfect on the next 48, and their errors differed
+# from run to run. Yet a head made by hand from the same encoding was right everywhere. I would measure the loss by position
+# on texts much longer than 512 tokens, for several seeds. I would compare it with the loss at the first 512 positions, and
+# with the loss of the same model when it is given only the last 512 tokens. If the model does worse with the longer context,
+# it can't use what it is given.
 #
 # *(One point for the difference between defined and learned, with evidence from section 9: the trained models or the
 # head made by hand. One point for a measurement by position beyond the trained length, compared with something, such as
@@ -1184,8 +1183,8 @@ def past_the_trained_length():
 #    here?
 # 3. Append the sinusoids to the tokens instead of adding them, with the same total number of dimensions. Which model
 #    learns faster?
-# 4. Replace the positions with your `alibi_weights`, with four heads. Can the model still learn the task? Why is that
-#    hard if scores only fall with distance?
+# 4. Replace the positions with your `alibi_weights`, using four heads. Can the model still learn the task? Why is that hard
+#    if scores only fall with distance?
 # 5. Look for the five clocks in `published` again, but fit the matrix on the *last* 300 rows, or on random ones. Which
 #    clocks change?
 

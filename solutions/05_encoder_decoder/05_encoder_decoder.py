@@ -239,10 +239,10 @@ print("the right tokens' probabilities:", right)
 print(f"mean NLL {nll:.4f}   perplexity {nll.exp():.3f}")
 
 # %% [markdown] tags=["slides"]
-# The table comes from S1. Below it, the slide computes the same mean and gets 1.6290, not 1.5783: for `EOS` it uses
-# 0.2, the probability of *loudly*, although the table says 0.3. A slip like this still gives a loss that looks
-# reasonable (the difference, times eight words, is $\ln(0.3 / 0.2) = 0.41$), so it is worth recomputing a loss by hand
-# once. The letters $e$ and $f$ come from S4.
+# The table comes from S1. Below it, the slide computes the same mean and gets 1.6290, not 1.5783: for `EOS` it uses 0.2, the
+# probability of *loudly*, although the table says 0.3. A slip like this still gives a loss that looks reasonable (the
+# difference, times eight words, is $\ln(0.3 / 0.2) = 0.41$), so recompute a loss by hand at least once. The letters $e$ and
+# $f$ come from S4.
 
 # %% [markdown]
 # ### 2.3 Perplexity
@@ -391,17 +391,17 @@ sinusoidal_encoding = answer("positions.sinusoidal_encoding")
 # ### Exercise 3 · The decoder block
 # `encoder_decoder.decoder_block` · 4 points · about 15 minutes
 #
-# Like `EncoderBlock` in lesson 04, the block receives its parts. Write `forward`.
+# Like `EncoderBlock` in lesson 04, the block receives its parts as arguments. Write `forward`.
 #
 # Shapes: `x` is `[batch, target, d_model]`, `memory` is `[batch, source, d_model]`, `mask` is boolean `[batch, target,
 # target]`, `memory_mask` is `[batch, target, source]`, True where a token may attend. The result has the same shape as
 # `x`.
 
 # %% [markdown] tags=["fine-print"]
-# The check passes in its own parts. Leave the constructor as it is: the check loads weights by the attribute names that
-# it sets. A mask's batch and query dimensions may be 1. Either mask may be None, which allows everything. Otherwise,
-# don't assume that it is a causal or padding mask. The check also compares the gradients with respect to `x`, `memory`,
-# and the weights of all parts.
+# The check supplies its own parts. Leave the constructor as it is: the check loads weights by the attribute names that it
+# sets. A mask's batch and query dimensions may be 1. Either mask may be None, which allows everything. Otherwise, don't
+# assume that it is a causal or padding mask. The check also compares the gradients with respect to `x`, `memory`, and the
+# weights of all parts.
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-decoder_block-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1476,11 +1476,11 @@ def right_by_length():
 #
 # ### 6.2 Teacher forcing or not
 #
-# You train a model on the right words and then use it on its own. After each mistake, it reads a beginning that it has
+# In training, a model reads the right words; in use, it reads its own. After each mistake, it reads a beginning that it has
 # never seen in training: this is **exposure bias**. So why not let it read its own words in training too? **Scheduled
-# sampling** (Bengio et al., 2015) chooses at random, at each position, what the model reads next: the right token or,
-# with a probability called the *share*, the model's own likeliest token. With a share of 0, this is teacher forcing;
-# with a share of 1, the model reads only its own tokens. You can let the share rise from 0 during training.
+# sampling** (Bengio et al., 2015) chooses at random, at each position, what the model reads next: the right token or, with a
+# probability called the *share*, the model's own likeliest token. With a share of 0, this is teacher forcing; with a share
+# of 1, the model reads only its own tokens. You can let the share rise from 0 during training.
 #
 # The price is that the model must generate word by word while it learns. A recurrent network does that anyway, so we
 # use one here.

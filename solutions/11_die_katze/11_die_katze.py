@@ -17,9 +17,9 @@
 # For eleven lessons, you have built parts and tried them on a hundred words. Now you put them together into one translator
 # for real sentences, from the data to the ten translations that you would rather not show anyone.
 #
-# The sentences are captions of photographs. **Multi30k** (Elliott et al., 2016) has 29,000 of them for training. People who
-# saw a photograph wrote them in English, and professionals translated them into German. They are enough for a translator
-# whose output is worth reading, and few enough for one GPU and one evening.
+# The sentences are captions of photographs. **Multi30k** (Elliott et al., 2016) has 29,000 of them for training. People
+# wrote them in English while looking at photographs, and professionals translated them into German. They are enough for a
+# translator whose output is worth reading, and few enough for one GPU and one evening.
 #
 # **Two ways through this lesson.** With a GPU (on Colab: *Runtime*, *Change runtime type*, *GPU*) and an internet
 # connection, the cells train the full model on Multi30k. Otherwise, they run the **short form**, on captions that come with
@@ -134,8 +134,8 @@ Table(
 #
 # You won't find *Donaudampfschifffahrt* in a word list. So we split words into **subwords** by merging, as in lesson 08.
 # Your `learn_merges` recounts all pairs in every round, which takes seconds in the short form, but an hour on Multi30k. That
-# is why the cell times the first twenty rounds: if all rounds would take more than two minutes, the library takes over and
-# finds the same pairs.
+# is why the cell times the first twenty rounds: if the total would exceed two minutes, the cell uses the library instead,
+# which finds the same pairs.
 #
 # Both languages share one vocabulary. That costs nothing, and the model doesn't have to learn *Restaurant* twice.
 
@@ -354,7 +354,7 @@ def padding_by_way_of_cutting():
 # ### Exercise 3 · A warmup-stable-decay schedule
 # `die_katze.trapezoid_schedule` · 2 points · about 8 minutes
 #
-# Write this schedule. Steps count from 1, so the rate would be 0 only at step 0 and at the step after the last.
+# Write this schedule. Steps are counted from 1, so the rate would be 0 only at step 0 and at the step after the last.
 
 # %% [markdown] tags=["fine-print"]
 # The steps may come in any order. Shapes: `steps` is int64 `[steps]`; `total`, `warmup` and `cooldown` are ints, `peak` is a
@@ -408,8 +408,8 @@ def warmup_stable_decay():
 
 
 # %% [markdown]
-# Until the dashed run decays, it is the same run as the blue one. That saves money: train one long constant part, and decay
-# wherever you want a finished model.
+# Until its decay begins, the dashed run is the same as the blue one. That saves money: train one long constant part, and
+# decay wherever you want a finished model.
 #
 # ### 2.3 More than fits
 #
@@ -769,7 +769,7 @@ def stopped():
 
 
 # %% [markdown]
-# In the short form, patience cuts short the run with 100 captions, and doesn't affect the other two runs. The recipe of
+# In the short form, patience stops the run with 100 captions early but doesn't affect the other two runs. The recipe of
 # section 3 also averages **the weights of the last checkpoints** (the paper's section 6.1): late in a run, the weights
 # circle around a good point, and their mean is closer to it.
 #
@@ -844,10 +844,10 @@ show.matrices(
 )
 
 # %% [markdown]
-# Each row is a German token about to be written, and each column an English one. Find the verb, which comes earlier in
+# Each row is a German token about to be written, and each column is an English token. Find the verb, which comes earlier in
 # German than the words it translates. In the second sentence, find its prefix, too: it comes last, and still attends to
-# *putting* and *up*. Below, watch three translations grow, and choose a layer and a head. (There, everything is lower case,
-# and ▪ is the period. The weights were trained in your classes; the library's classes compute the picture.)
+# *putting* and *up*. Below, watch three translations grow, and choose a layer and a head. (There, everything is lowercase,
+# and ▪ is the period. The weights were trained in your classes, but the library's classes produce this picture.)
 
 # %% tags=["demo"]
 show.translating(
@@ -891,7 +891,7 @@ show.prediction("translations that differ", differ_in, differ)
 # %% [markdown]
 # A beam finds translations that the model considers more probable. Whether they are *better* depends on whether the model is
 # right about what is probable. In the short form, on sentences with unknown words, five beams find translations that are
-# more probable but shorter: every further word costs probability. Search isn't understanding.
+# more probable but shorter: every additional word costs probability. Search isn't understanding.
 #
 # ### 6.2 The score
 #
@@ -990,7 +990,7 @@ def bootstrap_interval(counts, drawn, score):
 # %% [markdown] tags=["reason"]
 # Indexing with a row of indices repeats a sentence that was drawn twice, which is what drawing with replacement means. Add
 # up the counts before you score them, because corpus BLEU is a function of sums; the mean of the sentence scores is a
-# different number (lesson 10). The mean plus and minus 1.96 standard deviations assumes a normal distribution, which doesn't
+# different number (lesson 10). The mean plus or minus 1.96 standard deviations assumes a normal distribution, which doesn't
 # fit near 100; quantiles don't assume one. The smallest and the largest score would move farther apart if you drew more
 # samples.
 
@@ -1001,9 +1001,9 @@ check("die_katze.bootstrap_interval", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now use your own BLEU. The counts of a sentence are its matched (clipped) n-grams, all of its n-grams, and the two lengths.
-# Lesson 10's functions compute the score from these counts; the cell uses yours if they have passed. **Predict** how wide
-# the intervals are.
+# Now use your own BLEU. A sentence's counts are the numbers of matched (clipped) n-grams and of all n-grams, plus the two
+# lengths. Lesson 10's functions compute the score from these counts; the cell uses yours if they have passed. **Predict**
+# how wide the intervals are.
 
 # %%
 my_widths = {"by rule": None, "everyday": None, "by hand": None, "test2016": None}  # in points of BLEU
@@ -1121,8 +1121,8 @@ def sort_error(hypothesis, reference):
 # Counters are equal if each word occurs the same number of times, in any order; sets would mistake a repeated word for a
 # different order. Each check relies on the earlier ones having failed, so their order is part of the answer: the same words
 # in a different order would also pass as "form". A repeated word must occur in the reference; a wrong word that occurs twice
-# is two wrong words. This sorting is rough: *einen* for *eine* counts as a wrong form, but *ein* for *eine* doesn't, because
-# *ein* has only three letters. Still, it treats every sentence the same, and you can count the results.
+# counts as two wrong words. This sorting is rough: *einen* for *eine* counts as a wrong form, but *ein* for *eine* doesn't,
+# because *ein* has only three letters. Still, it treats every sentence the same, and you can count the results.
 
 # %% nbgrader={"grade": true, "grade_id": "die_katze-sort_error-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("die_katze.sort_error")
@@ -1242,7 +1242,8 @@ for i in asked:
 # - **fine-tuning**: training a trained model further, on other data.
 # - **overfitting**: memorizing the training examples, at the expense of others.
 # - **catastrophic forgetting**: losing skills in fine-tuning because the new data doesn't need them.
-# - **patience, early stopping**: the number of measurements in a row without a new best after which you end a run.
+# - **patience, early stopping**: ending a run after a number of measurements in a row without a new best; that number is the
+#   patience.
 # - **bootstrap**: drawing from the test sentences, with replacement, to see how much a score varies.
 #
 # ## What you have now

@@ -134,7 +134,7 @@ EXERCISE = Exercise(
                 ("targets.to", "(1 / targets.clamp(min=1)).to"),
             ),
             squared=(
-                "Your answer weights each mean by the squared number of its targets. Multiply by that number once.",
+                "Your answer weights each mean by the square of its number of targets. Multiply by that number once.",
                 ("targets.to", "targets.square().to"),
             ),
             largest_batch=(

@@ -108,15 +108,16 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "You get a list of pairs of lengths and return lists of their indices, each index once. Sort the indices "
-            "with the lengths as the key: Python compares pairs from the left and keeps the order of equal ones.",
+            "You get a list of pairs of lengths and return lists of their indices, using each index once. Sort the "
+            "indices with the lengths as the key: Python compares pairs from the left and keeps the order of "
+            "equal ones.",
             answers=("lengths_returned", "by_the_sum", "by_the_target"),
         ),
         Hint(
             "outline",
             "Sort the indices by their pairs of lengths.\n"
-            "For each pair, find the longest source and the longest target of the last batch with this pair in it.\n"
-            "Multiply their sum by the number of pairs it would then have.\n"
+            "For each pair, find the longest source and the longest target that the last batch would have with it.\n"
+            "Multiply their sum by the number of pairs in that larger batch.\n"
             "If the product is at most `max_tokens`, add the pair to the batch.\n"
             "If not, or if it is the very first pair, start a new batch with it.",
             answers=("one_too_many", "full_is_too_full", "last_batch_lost", "longest_pair", "too_long_dropped"),

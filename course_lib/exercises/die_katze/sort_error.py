@@ -126,8 +126,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Check the classes in the order of the list and return the first that fits. Each check can rely on all "
-            "earlier ones having failed.",
+            "Check the classes in the order of the list and return the first that fits. At each check, you know "
+            "that all earlier ones have failed.",
             answers=("short_before_repeated", "form_before_order", "no_word_is_new"),
         ),
         Hint(

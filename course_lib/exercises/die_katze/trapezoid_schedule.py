@@ -135,8 +135,8 @@ EXERCISE = Exercise(
         *slips(
             _at_once,
             first_step_wasted=(
-                "Your answer is 0 at the first step, so the model learns nothing from it. Steps count from 1: use "
-                "step / warmup.",
+                "Your answer is 0 at the first step, so the model learns nothing from it. Steps are counted from 1: "
+                "use step / warmup.",
                 ("numbers / warmup", "(numbers - 1) / warmup"),
             ),
             over_the_whole_run=(
