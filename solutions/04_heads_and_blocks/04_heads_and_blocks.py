@@ -1093,8 +1093,8 @@ def gelu(x, approximate=False):
 # %% [markdown] tags=["reason"]
 # The error function is the normal distribution function, squeezed by √2 and running from -1 to 1 instead of 0 to 1, which
 # explains the 1 and the 1/2. GELU is almost x for large x, and almost 0 for very negative x; in between, part of x gets
-# through. The tanh form differs by less than a thousandth, which is little for one number but visible after twelve blocks,
-# so use the form that your weights were trained with.
+# through. The tanh form differs by less than a thousandth. In one number, you wouldn't notice that, but after twelve blocks
+# you do, so use the form that your weights were trained with.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-gelu-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.gelu")

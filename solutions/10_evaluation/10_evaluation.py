@@ -1782,7 +1782,7 @@ for name, errors in marks.items():
 #
 # ### 7.4 A language model as judge
 #
-# If a language model can read, why not ask it? Kocmi and Federmann (2023) let GPT-4 score translations from 0 to 100.
+# If a language model can read, why not ask it? Kocmi and Federmann (2023) had GPT-4 score translations from 0 to 100.
 # In choosing between systems, it did at least as well as the best learned metrics, even without a reference. For open
 # questions, **LLM-as-a-judge** has become common (Zheng et al., 2023). Like every rater, it has its biases:
 #

@@ -20,8 +20,8 @@ def wrong_divisors(right: Callable[..., Tensor]) -> tuple[Misconception, ...]:
     return slips(
         right,
         divided_by_number_of_keys=(
-            "Your answer divides the scores by the number of keys. Divide by √d_head, the square root of a query's "
-            "number of components.",
+            "Your answer divides the scores by the number of keys. Divide by √d_head, the square root of the number "
+            "of components in a query.",
             ("math.sqrt(d_head)", "scores.shape[-1]"),
         ),
         divided_by_d_head=(
@@ -40,7 +40,7 @@ def wrong_divisors(right: Callable[..., Tensor]) -> tuple[Misconception, ...]:
         ),
         root_of_number_of_queries=(
             "Your answer divides the scores by the square root of the number of queries. Divide by √d_head, the square "
-            "root of a query's number of components.",
+            "root of the number of components in a query.",
             ("math.sqrt(d_head)", "math.sqrt(scores.shape[-2])"),
         ),
         root_cut_to_an_integer=(

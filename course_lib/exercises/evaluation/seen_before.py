@@ -115,7 +115,7 @@ EXERCISE = Exercise(
             "outline",
             "Make a set of all runs of n words in the training sentences.\n"
             "For each test sentence, start with all positions unmarked.\n"
-            "For each run of the sentence that is in the set, mark its n positions.\n"
+            "Whenever n words in a row are in the set, mark their positions.\n"
             "The share is the number of marked positions divided by the number of words, or 0 if there are no words.",
             answers=("seen_or_not", "training_joined", "last_run_missing", "one_share_for_all"),
         ),

@@ -100,7 +100,7 @@ EXERCISE = Exercise(
         ),
         not_summed=("Your answer still has a row for every word. Sum over the words: dim=1.", (_COUNTS, "same.long()")),
         all_sentences_together=(
-            "Your answer is one bag for all sentences. Sum over the words only (dim=1), so that each sentence gets "
+            "Your answer puts all sentences into one bag. Sum over the words only (dim=1), so that each sentence gets "
             "its own bag.",
             (_COUNTS, "same.sum(dim=(0, 1))"),
         ),
