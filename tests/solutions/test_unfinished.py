@@ -16,19 +16,14 @@ from tests.solutions.executing import WAITING, points, printed
 from tests.solutions.reading import ROOT
 from tests.solutions.short import cut_short, seeded
 
-LEANED_ON = {"12_since_2017": ('measured("2017")',)}
-"""Lines of demo cells that use none of the student's functions, and stay: other cells go on with what they measure."""
-
 
 @pytest.mark.usefixtures("processes")
 def test_an_unfinished_notebook_runs_to_its_end(sampled_lesson: str, tmp_path: Path) -> None:
-    notebook = execute_notebook(unfinished(sampled_lesson), tmp_path)
+    notebook = execute_notebook(stubbed(sampled_lesson), tmp_path)
     assert set(points(notebook).values()) == {0.0}
-    demos = [cell for cell in notebook.cells if "when_ready" in cell.source]
-    assert demos
-    for cell in demos:
-        assert "Borrowed for this cell: the course's own" in printed(cell), (cell.source[:100], cell.outputs)
-        assert not WAITING.search(printed(cell)), cell.source[:100]
+    said = [printed(cell) for cell in notebook.cells]
+    assert any("Borrowed for this cell: the course's own" in text for text in said)
+    assert not [text for text in said if WAITING.search(text)]
 
 
 @pytest.mark.usefixtures("thorough", "processes")
@@ -42,19 +37,6 @@ def test_with_half_of_the_answers_it_runs_to_its_end(lesson: str, half: int, see
     for cell in notebook.cells:
         assert not WAITING.search(printed(cell)), cell.source[:100]
         assert "stderr" not in {output.get("name") for output in cell.get("outputs", ())}, printed(cell)
-
-
-def unfinished(lesson: str) -> NotebookNode:
-    """The notebook with stubs for answers. Demo cells that use none of the student's functions are left out."""
-    stubs = stubbed(lesson)
-    stubs.cells = [
-        cell
-        for cell in stubs.cells
-        if cell.metadata.get("tags") != ["demo"]
-        or ("when_ready" in cell.source and any(one.name in cell.source for one in exercises.of_lesson(lesson)))
-        or set(LEANED_ON.get(lesson, ())) & set(cell.source.splitlines())
-    ]
-    return stubs
 
 
 def stubbed(lesson: str, written: Collection[str] = (), seed: int = 0) -> NotebookNode:
