@@ -48,7 +48,7 @@ class World:
 
     def share_or_first(self, indices: Sequence[T]) -> list[T]:
         """Return the same, but never empty: every process must compute something, even if it does not count."""
-        return self.share(indices) or [indices[0]]
+        return self.share(indices) or list(indices[:1])
 
     def sum(self, values: Sequence[float]) -> list[float]:
         """Return the sum of each number over all processes."""
