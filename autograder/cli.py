@@ -19,7 +19,7 @@ import sys
 from collections.abc import Collection, Sequence
 
 from autograder.commands.registry import make_parser
-from autograder.commands.statuses import DONE, MISUSED
+from autograder.commands.shared import DONE, MISUSED
 from autograder.errors import DISK_FULL, BadInput
 from autograder.logging_setup import begin_logging
 from course_lib import __version__

@@ -20,13 +20,13 @@ import pkgutil
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from autograder.commands.writing import writable
+from autograder.commands.shared import writable
 from course_lib import __version__
 
 GROUPS = ("student", "semester", "author", "machine")
@@ -38,13 +38,11 @@ class Command:
 
     Attributes:
         parser: the parser for its arguments.
-        group: the heading of its group.
         summary: what it does, in a line.
         module: the module that defines it.
     """
 
     parser: argparse.ArgumentParser
-    group: str
     summary: str
     module: ModuleType
 
@@ -75,19 +73,22 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, Command]]:
     )
     parser.add_argument("--version", action="version", version=f"katze {__version__}")
     subparsers = parser.add_subparsers(metavar="COMMAND", help="as below; `katze COMMAND --help` says more")
-    commands = {}
+    commands, listed = {}, []
     for group in GROUPS:
         package = importlib.import_module(f"autograder.commands.{group}")
+        lines = [f"{package.__doc__}:"]
         for found in pkgutil.iter_modules(package.__path__):
             name = found.name.rstrip("_").replace("_", "-")
             module = importlib.import_module(f"{package.__name__}.{found.name}")
-            commands[name] = _add(subparsers, name, package.__doc__ or "", module)
-    groups = dict.fromkeys(command.group for command in commands.values())
-    parser.epilog = "\n\n".join(_listed(commands, group) for group in groups)
+            commands[name] = command = _add(subparsers, name, module)
+            begins, indented = f"  {name:<16}", " " * 18
+            lines.append(textwrap.fill(command.summary, 96, initial_indent=begins, subsequent_indent=indented))
+        listed.append("\n".join(lines))
+    parser.epilog = "\n\n".join(listed)
     return parser, commands
 
 
-def _add(subparsers: Any, name: str, group: str, module: ModuleType) -> Command:
+def _add(subparsers: Any, name: str, module: ModuleType) -> Command:
     sentence = (module.__doc__ or "").rstrip(".")
     summary = sentence[:1].lower() + sentence[1:]
     parser: argparse.ArgumentParser = subparsers.add_parser(
@@ -108,17 +109,7 @@ def _add(subparsers: Any, name: str, group: str, module: ModuleType) -> Command:
         parser.add_argument(
             "--json", nargs="?", const="-", type=writable, metavar="FILE", help="write JSON to FILE (default: print it)"
         )
-    return Command(parser, group, summary, module)
-
-
-def _listed(commands: Mapping[str, Command], group: str) -> str:
-    """Return the help text for a group of commands."""
-    lines = [
-        textwrap.fill(command.summary, 96, initial_indent=f"  {name:<16}", subsequent_indent=" " * 18)
-        for name, command in commands.items()
-        if command.group == group
-    ]
-    return "\n".join([f"{group}:", *lines])
+    return Command(parser, summary, module)
 
 
 def table() -> str:

@@ -11,7 +11,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.cli import main
-from autograder.commands.statuses import DONE, MISUSED
+from autograder.commands.shared import DONE, MISUSED
 from autograder.course.course import Course
 from autograder.grading import assignment as assignment_module
 from autograder.grading import exercise_strategy

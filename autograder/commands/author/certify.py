@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from autograder.commands.adding import course_of
-from autograder.commands.statuses import DONE, FAILED
-from autograder.commands.writing import tell
-from autograder.console import output_console
+from autograder.commands.shared import DONE, FAILED, course_of, tell
 from autograder.errors import BadInput
 
 EXAMPLE = "katze certify 01_ols"
@@ -33,5 +30,5 @@ def run(options: argparse.Namespace) -> int:
         raise BadInput(str(problem)) from None
     certificates = certify(exercises, stubs)
     records = [certificate.record() for certificate in certificates]
-    tell(options, records, lambda: print_table(certificates, output_console()))
+    tell(options, records, lambda console: print_table(certificates, console))
     return DONE if all(certificate.holds for certificate in certificates) else FAILED

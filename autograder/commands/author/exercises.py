@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from autograder.commands.writing import tell
-from autograder.console import output_console
+from autograder.commands.shared import tell
 from autograder.errors import BadInput
 
 EXAMPLE = "katze exercises --lesson 01_ols"
@@ -25,4 +24,4 @@ def run(options: argparse.Namespace) -> None:
     if not catalogue.modules:
         raise BadInput(NO_EXERCISES)
     records = exercise_records(catalogue, options.lesson)
-    tell(options, records, lambda: print_exercises(records, output_console()))
+    tell(options, records, lambda console: print_exercises(records, console))

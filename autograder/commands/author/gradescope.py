@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from autograder.commands.adding import add_lesson, course_of
-from autograder.commands.writing import make_folder, tell, writable
+from autograder.commands.shared import add_lesson, course_of, make_folder, tell, writable
 from autograder.errors import BadInput
 from autograder.limits import size
 from autograder.words import count

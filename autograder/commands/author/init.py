@@ -6,7 +6,7 @@ import argparse
 import shlex
 from pathlib import Path
 
-from autograder.commands.writing import tell
+from autograder.commands.shared import tell
 
 EXAMPLE = "katze init statistics"
 PAGE = "docs/any_course.md"

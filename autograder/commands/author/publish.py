@@ -8,9 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder.commands.adding import course_of
-from autograder.commands.statuses import DONE, FAILED
-from autograder.commands.writing import tell
+from autograder.commands.shared import DONE, FAILED, course_of, tell
 from autograder.errors import BadInput
 from autograder.words import count
 

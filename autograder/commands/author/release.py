@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from autograder.commands.adding import course_of
-from autograder.commands.statuses import DONE, FAILED
-from autograder.commands.writing import tell
+from autograder.commands.shared import DONE, FAILED, course_of, tell
 from autograder.words import count
 
 EXAMPLE = "katze release 01_ols"

@@ -6,8 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from autograder.commands.adding import add_workers, course_of
-from autograder.commands.writing import tell
+from autograder.commands.shared import add_workers, course_of, tell
 from autograder.errors import of_extra
 
 EXAMPLE = "katze site build/site"

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from autograder.commands.adding import add_level, add_scheduler
-from autograder.commands.statuses import DONE, FAILED
-from autograder.commands.writing import tell
-from autograder.console import output_console
+from autograder.commands.shared import DONE, FAILED, add_level, add_scheduler, tell
 from autograder.errors import of_extra
 
 EXAMPLE = "katze doctor --json"
@@ -25,7 +22,7 @@ def run(options: argparse.Namespace) -> int:
     from autograder.doctor import examine, print_diagnosis
 
     diagnosis = examine(options.course)
-    tell(options, diagnosis.record(), lambda: print_diagnosis(diagnosis, output_console()))
+    tell(options, diagnosis.record(), lambda console: print_diagnosis(diagnosis, console))
     return DONE if diagnosis.is_well else FAILED
 
 
@@ -37,5 +34,5 @@ def _run_on_cluster(options: argparse.Namespace) -> int:
 
     level = options.min_level or ""
     workers = examine_cluster(options.scheduler, 1, level, options.scheduler_wait, options.trust_scheduler)
-    tell(options, list(map(asdict, workers)), lambda: print_workers(workers, output_console()))
+    tell(options, list(map(asdict, workers)), lambda console: print_workers(workers, console))
     return FAILED if any(worker.refused for worker in workers) else DONE

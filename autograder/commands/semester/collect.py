@@ -7,10 +7,7 @@ from datetime import tzinfo
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from autograder.commands.adding import add_lesson, course_of
-from autograder.commands.statuses import DONE, FAILED
-from autograder.commands.writing import tell
-from autograder.console import output_console
+from autograder.commands.shared import DONE, FAILED, add_lesson, course_of, tell
 from autograder.platforms.registry import PLATFORMS
 
 EXAMPLE = "katze collect submissions.zip --roster canvas.csv --dry-run"
@@ -64,5 +61,5 @@ def run(options: argparse.Namespace) -> int:
         zone=options.timezone,
         dry_run=options.dry_run,
     )
-    tell(options, collection.record(), lambda: print_collection(collection, course, output_console()))
+    tell(options, collection.record(), lambda console: print_collection(collection, course, console))
     return DONE if collection.is_complete else FAILED

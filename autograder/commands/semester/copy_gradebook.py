@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from autograder.commands.adding import course_of
-from autograder.commands.writing import tell
+from autograder.commands.shared import course_of, tell
 
 EXAMPLE = "katze copy-gradebook postgresql+psycopg://db.example.org/nlp"
 PAGE = "docs/postgres.md#in-the-middle-of-a-semester"

@@ -6,9 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from autograder.commands.adding import course_of
-from autograder.commands.statuses import DONE, FAILED
-from autograder.commands.writing import tell, writable, write_content
+from autograder.commands.shared import DONE, FAILED, course_of, tell, writable, write_content
 
 EXAMPLE = "katze export --roster roster.csv --to grades.csv"
 PAGE = "docs/deadlines.md"

@@ -5,16 +5,12 @@ from __future__ import annotations
 import argparse
 from shlex import quote
 
-from autograder.commands.adding import add_lesson, course_of
-from autograder.commands.writing import tell
+from autograder.commands.shared import add_lesson, course_of, tell
 from autograder.errors import BadInput
 
 EXAMPLE = "katze freeze 01_ols"
 PAGE = "docs/changes.md"
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_lesson(parser)
+add_arguments = add_lesson
 
 
 def run(options: argparse.Namespace) -> None:

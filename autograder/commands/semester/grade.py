@@ -10,13 +10,22 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from autograder.commands.adding import add_lesson, add_level, add_scheduler, add_workers, course_of, weakest_level
-from autograder.commands.statuses import DONE, FAILED
-from autograder.commands.writing import tell
-from autograder.console import output_console
+from autograder.commands.shared import (
+    DONE,
+    FAILED,
+    add_lesson,
+    add_level,
+    add_scheduler,
+    add_workers,
+    course_of,
+    tell,
+    weakest_level,
+)
 from autograder.errors import BadInput, of_extra
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from autograder.box.fork_server.root import BoxRoot
     from autograder.course.course import Course
 
@@ -82,7 +91,7 @@ def _grade(course: Course, root: BoxRoot | None, options: argparse.Namespace) ->
         raise BadInput("--run works only with --dry-run; to grade, leave both out")
     if options.dry_run and not options.on_a_copy:
         preview = preview_lesson(course, options.lesson, **wanted).records()
-        tell(options, preview, lambda: print_preview(preview, output_console()))
+        tell(options, preview, lambda console: print_preview(preview, console))
         return DONE
     backend: StartBackend = functools.partial(LocalBackend, root=root)
     if options.scheduler is not None:
@@ -93,23 +102,19 @@ def _grade(course: Course, root: BoxRoot | None, options: argparse.Namespace) ->
     with copied(course, options.lesson) if options.dry_run else contextlib.nullcontext(course) as place:
         graded = grade_assignment(place, options.lesson, workers=options.workers, backend=backend, **wanted)
 
-    def show() -> None:
-        print_class(graded, output_console())
+    def show(console: Console) -> None:
+        print_class(graded, console)
         if options.dry_run:
             print(NOTHING_WRITTEN)
         elif graded.gradings:
-            print("written:", ", ".join(_places(course, options.no_feedback)))
+            written = [course.gradebook, course.autograded, *([] if options.no_feedback else [course.feedback])]
+            places = (os.path.relpath(one) if isinstance(one, os.PathLike) else str(one) for one in written)
+            print("written:", ", ".join(places))
 
     if not options.dry_run:
         _warn_of_misplaced(course, options.lesson)
     tell(options, graded.records(), show)
     return FAILED if graded.left_ungraded or graded.refused else DONE
-
-
-def _places(course: Course, no_feedback: bool) -> list[str]:
-    """Return where a run has written, relative to the working folder."""
-    written = [course.gradebook, course.autograded, *([] if no_feedback else [course.feedback])]
-    return [os.path.relpath(path) if isinstance(path, os.PathLike) else str(path) for path in written]
 
 
 def _warn_of_misplaced(course: Course, lesson: str) -> None:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from autograder.commands.adding import add_lesson, course_of
-from autograder.commands.writing import tell
-from autograder.console import output_console
+from autograder.commands.shared import add_lesson, course_of, tell
 
 EXAMPLE = "katze log ada 01_ols"
 
@@ -21,4 +19,4 @@ def run(options: argparse.Namespace) -> None:
     from autograder.log import print_story, story_of
 
     story = story_of(course_of(options), options.student, options.lesson)
-    tell(options, story, lambda: print_story(story, output_console(), every_case=options.every_case))
+    tell(options, story, lambda console: print_story(story, console, every_case=options.every_case))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from autograder.commands.adding import add_lesson, course_of
-from autograder.commands.writing import tell, writable, write_content
+from autograder.commands.shared import add_lesson, course_of, tell, writable, write_content
 
 EXAMPLE = "katze report 01_ols build/report.html"
 SLOW = "reading the gradebook"

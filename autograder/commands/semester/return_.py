@@ -7,8 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder.commands.adding import add_lesson, course_of
-from autograder.commands.writing import make_folder, tell, writable
+from autograder.commands.shared import add_lesson, course_of, make_folder, tell, writable
 from autograder.console import output_console
 from autograder.errors import BadInput
 from autograder.platforms.registry import PLATFORMS

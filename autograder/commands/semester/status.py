@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from autograder.commands.adding import course_of
-from autograder.commands.writing import tell
-from autograder.console import output_console
+from autograder.commands.shared import course_of, tell
 
 EXAMPLE = "katze status"
 
@@ -21,6 +19,6 @@ def run(options: argparse.Namespace) -> None:
 
     course = course_of(options)
     found = status_of(course, options.lessons)
-    tell(options, [lesson.record() for lesson in found], lambda: print_status(found, output_console()))
+    tell(options, [lesson.record() for lesson in found], lambda console: print_status(found, console))
     if isinstance(course.gradebook, Server) and options.json != "-":
         print(f"gradebook: {course.gradebook}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from autograder.commands.adding import add_folder, add_workers
+from autograder.commands.shared import add_folder, add_workers
 
 EXAMPLE = "katze demo build/demo"
 SLOW = "the demo begins"

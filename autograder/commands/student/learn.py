@@ -6,8 +6,7 @@ import argparse
 import shlex
 from pathlib import Path
 
-from autograder.commands.adding import add_folder
-from autograder.commands.statuses import DONE
+from autograder.commands.shared import DONE, add_folder
 from autograder.words import count
 
 EXAMPLE = "katze learn work"
@@ -35,7 +34,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     if options.move_answers:
-        return _move_answers(options.move_answers, options.folder)
+        from autograder.course.course import Course
+        from autograder.learn.folder import move_answers
+
+        moved = move_answers(Course.find(), options.move_answers, options.folder)
+        print(f"your answers are in {moved} now; the release is as it was")
+        return DONE
     from autograder.course.released import released_notebooks
 
     released = released_notebooks(Path.cwd())
@@ -61,11 +65,3 @@ def run(options: argparse.Namespace) -> int:
         return DONE
     print("JupyterLab starts; Ctrl-C here ends it.", flush=True)
     return open_lab(options.folder, options.lab)
-
-
-def _move_answers(lesson: str, folder: Path) -> int:
-    from autograder.course.course import Course
-    from autograder.learn.folder import move_answers
-
-    print(f"your answers are in {move_answers(Course.find(), lesson, folder)} now; the release is as it was")
-    return DONE

@@ -8,8 +8,7 @@ import sys
 from pathlib import Path
 from shlex import join
 
-from autograder.commands.adding import add_folder
-from autograder.commands.writing import tell
+from autograder.commands.shared import add_folder, tell
 from autograder.errors import BadInput
 
 EXAMPLE = "katze mine work"

@@ -6,8 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from autograder.commands.writing import make_folder, tell
-from autograder.console import output_console
+from autograder.commands.shared import make_folder, tell
 
 EXAMPLE = "katze preflight 01_ols.ipynb --run"
 COURSE = False
@@ -39,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
     if options.write:
         make_folder(options.write)
         write_mended(found, options.write)
-    tell(options, found.record(), lambda: print_preflight(found, output_console()))
+    tell(options, found.record(), lambda console: print_preflight(found, console))
     if options.write and options.json != "-":
         print(f"written: {options.write}")
     return found.status

@@ -1,19 +1,34 @@
-"""Adds and reads the arguments that several commands share."""
+"""What the commands share: their exit statuses, the arguments of several, and how results are written and printed."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rich.console import Console
+
 from autograder.cluster.connecting import PATIENCE_SECONDS
+from autograder.console import output_console
 
 if TYPE_CHECKING:
     from autograder.box.confinement.levels import Level
     from autograder.course.course import Course
+
+DONE = 0
+FAILED = 1
+"""The grader or a check failed, or a student could not be graded because of a folder's name."""
+
+MISUSED = 2
+"""Wrong usage, or bad input."""
+
+BUILT = "build"
+"""The folder for commands' output. It and its subfolders are created when needed; all other folders must exist."""
 
 
 def course_of(options: argparse.Namespace) -> Course:
@@ -52,10 +67,7 @@ def known_exercises() -> list[str]:
     from autograder.course.released import released_notebooks
 
     texts = (notebook.read_text(encoding="utf-8") for notebook in released_notebooks(Path.cwd()).values())
-    return [name.replace("-", ".", 1) for text in texts for name in _CHECKED.findall(text)]
-
-
-_CHECKED = re.compile(r'"grade_id": "([\w-]+)-check"')
+    return [name.replace("-", ".", 1) for text in texts for name in re.findall(r'"grade_id": "([\w-]+)-check"', text)]
 
 
 def add_folder(parser: argparse.ArgumentParser, default: Path) -> None:
@@ -125,3 +137,61 @@ def weakest_level(options: argparse.Namespace) -> Level | None:
     from autograder.box.confinement.levels import Level
 
     return Level[options.min_level] if options.min_level else None
+
+
+def writable(name: str) -> str:
+    """Return the name of a file, checked to be writable before the work is done rather than after.
+
+    Raises:
+        argparse.ArgumentTypeError: the file cannot be written.
+    """
+    path = Path(name)
+    folder = path.parent
+    while BUILT in folder.parts and not folder.exists():  # `make_folder` will create it
+        folder = folder.parent
+    if name != "-" and (path.is_dir() or not os.access(path if path.exists() else folder, os.W_OK)):
+        missing = "" if folder.exists() else f"there is no folder {folder}; "
+        raise argparse.ArgumentTypeError(f"cannot write {name}: {missing}name a file in a folder that exists")
+    return name
+
+
+def make_folder(path: Path) -> None:
+    """Create the folder of a file that is about to be written, if it is below `build`."""
+    if BUILT in path.parent.parts:
+        path.parent.mkdir(parents=True, exist_ok=True)
+
+
+def tell(
+    options: argparse.Namespace,
+    data: Any,
+    shown: Iterable[str] | Callable[[Console], object],
+    remarks: Iterable[str] = (),
+) -> None:
+    """Report a command's results: as JSON to where `--json` says, and as text unless JSON goes to the terminal.
+
+    Args:
+        options: the command's options.
+        data: the results as JSON data.
+        shown: the lines for the terminal, or a function that prints to it.
+        remarks: lines for standard error, printed first.
+    """
+    if options.json:
+        write_content(options.json, (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode())
+    if options.json == "-":
+        return
+    for remark in remarks:
+        print(remark, file=sys.stderr)
+    if callable(shown):
+        shown(output_console())
+    else:
+        for line in shown:
+            print(line)
+
+
+def write_content(destination: str, content: bytes) -> None:
+    """Write to a file, or to standard output if the destination is "-"."""
+    if destination == "-":
+        sys.stdout.write(content.decode().replace("\r\n", "\n"))
+    else:
+        make_folder(Path(destination))
+        Path(destination).write_bytes(content)
