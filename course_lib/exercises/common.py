@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import wraps
+from functools import partial, wraps
 from types import ModuleType
 from typing import Any
 
@@ -170,6 +170,11 @@ def slips(
         return edits[0] if callable(edits[0]) else Edited(right, *edits, beside=beside, paired=paired)
 
     return tuple(Misconception(name, message, answer(*edits), alone) for name, (message, *edits) in mistakes.items())
+
+
+def edits_of(right: Callable[..., Value]) -> Callable[..., Edited]:
+    """A function that makes mistakes of a right answer: it takes the edits, and the settings of `Edited`."""
+    return partial(Edited, right)
 
 
 ANOTHER_DEVICE = "another device"

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
 from course_lib import attention
-from course_lib.exercises.common import alike, and_turned_around, integer, sizes, slips, unbatched_kinds
+from course_lib.exercises.common import alike, and_turned_around, edits_of, integer, sizes, slips, unbatched_kinds
 from course_lib.exercises.worked_examples import A
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint
 
 
@@ -37,7 +35,7 @@ def _context(embeddings: Tensor, position: int) -> Tensor:
     return weights @ embeddings
 
 
-_slip = partial(Edited, _context)
+_slip = edits_of(_context)
 _WEIGHTS = "torch.softmax(scores, dim=0)"
 
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
 from course_lib import attention
 from course_lib.exercises.attention.shared import all_alike, wrong_transposes
-from course_lib.exercises.common import and_turned_around, kinds, slips
+from course_lib.exercises.common import and_turned_around, edits_of, kinds, slips
 from course_lib.exercises.worked_examples import A
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 
 
@@ -33,7 +31,7 @@ def _scored(q: Tensor, k: Tensor) -> Tensor:
     return scores
 
 
-_slip = partial(Edited, _scored)
+_slip = edits_of(_scored)
 
 
 def _scores_by_loop(q: Tensor, k: Tensor) -> Tensor:

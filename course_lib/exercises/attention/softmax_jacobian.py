@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
 from course_lib import attention
-from course_lib.exercises.common import and_turned_around, integer, kinds, sizes, slips
+from course_lib.exercises.common import and_turned_around, edits_of, integer, kinds, sizes, slips
 from course_lib.exercises.worked_examples import A
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.judging.ready_made import JACOBIAN
 
@@ -37,7 +35,7 @@ def _jacobian(scores: Tensor) -> Tensor:
     return jacobian
 
 
-_slip = partial(Edited, _jacobian)
+_slip = edits_of(_jacobian)
 _ALPHA, _PRODUCT = "torch.softmax(scores, dim=-1)", "alpha.unsqueeze(-1) * alpha.unsqueeze(-2)"
 
 

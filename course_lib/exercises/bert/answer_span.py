@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, and_turned_around, integer
-from course_lib.judging.edits import Edited
+from course_lib.exercises.common import alike, and_turned_around, edits_of, integer
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.objectives import heads
 
@@ -53,7 +51,7 @@ def _spans_in_a_table(logits: Tensor, max_tokens: int | None = None) -> Tensor:
     return torch.stack([best // tokens, best % tokens], dim=1)
 
 
-_slip = partial(Edited, _spans_in_a_table)
+_slip = edits_of(_spans_in_a_table)
 _SUMS, _BEST, _TOLD = "first.unsqueeze(2) + last.unsqueeze(1)", "scores.argmax(dim=1)", "best // tokens, best % tokens"
 
 

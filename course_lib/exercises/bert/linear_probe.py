@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from course_lib.exercises.common import Kind, alike, and_turned_around, integer, sizes, slips
-from course_lib.judging.edits import Edited
+from course_lib.exercises.common import Kind, alike, and_turned_around, edits_of, integer, sizes, slips
 from course_lib.judging.exercise import Case, Exercise, Hint
 from course_lib.references import bert
 
@@ -54,7 +52,7 @@ def _probe_by_formula(
     return new @ W.T + b
 
 
-_slip = partial(Edited, _probe_by_formula)
+_slip = edits_of(_probe_by_formula)
 _SCALE, _X, _NEW = "(variance + 1e-5).sqrt()", "x = (features - mean) / scale", "new = (new_features - mean) / scale"
 _W, _B, _RETURN = "W - rate * (of_W + decay * W)", "b - rate * of_b", "return new @ W.T + b"
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from itertools import product
 
 import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.bert.shared import CLS, MASK, SEP
-from course_lib.exercises.common import alike, and_turned_around, integer
-from course_lib.judging.edits import Edited
+from course_lib.exercises.common import alike, and_turned_around, edits_of, integer
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.objectives import pretraining
 
@@ -57,7 +55,7 @@ def _masked_at_once(
     return corrupted, labels
 
 
-_slip = partial(Edited, _masked_at_once)
+_slip = edits_of(_masked_at_once)
 _CHOSEN, _LABELS = "small & ~special", "torch.where(chosen, ids, -100)"
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, integer, slips
-from course_lib.judging.edits import Edited
+from course_lib.exercises.common import alike, edits_of, integer, slips
 from course_lib.judging.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
 from course_lib.judging.recorded.stand_ins import RowScore
 from course_lib.objectives import heads
@@ -56,7 +54,7 @@ def _choices_as_rows(score: Score, ids: Tensor, segments: Tensor, mask: Tensor) 
     return p
 
 
-_slip = partial(Edited, _choices_as_rows)
+_slip = edits_of(_choices_as_rows)
 _SOFTMAX, _RETURN = "scores.softmax(dim=1)", "return p"
 _SEGMENTS, _MASK = "segments.flatten(0, 1)", "mask.flatten(0, 1)"
 

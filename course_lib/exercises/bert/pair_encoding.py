@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from course_lib.exercises.bert.shared import CLS, PAD, SEP
-from course_lib.exercises.common import alike, integer, slips
-from course_lib.judging.edits import Edited
+from course_lib.exercises.common import alike, edits_of, integer, slips
 from course_lib.judging.exercise import Case, Exercise, Hint
 from course_lib.judging.ready_made import PAIRS
 from course_lib.objectives import pretraining
@@ -60,7 +58,7 @@ def _pairs_by_padding_lists(firsts: IdRows, seconds: Seconds, cls_id: int, sep_i
     return ids, kinds, mask
 
 
-_slip = partial(Edited, _pairs_by_padding_lists)
+_slip = edits_of(_pairs_by_padding_lists)
 _SEGMENTS, _PAIR, _RETURN = "[0] * len(one) + [1] * len(two)", "bool(two)", "return ids, kinds, mask"
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, integer
-from course_lib.judging.edits import Edited
+from course_lib.exercises.common import alike, edits_of, integer
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.objectives import pretraining
 from course_lib.objectives.labelled_data import IGNORED
@@ -50,7 +48,7 @@ def _loss_of_each(word_logits: Tensor, word_labels: Tensor, pair_logits: Tensor,
     return tokens + pairs
 
 
-_slip = partial(Edited, _loss_of_each)
+_slip = edits_of(_loss_of_each)
 _ASKED, _BOTH = "word_labels != -100", "tokens + pairs"
 _WORDS_TWICE = ("[asked].log", "[asked].softmax(-1).log")
 _PAIRS_TWICE = ("pair_logits.log", "pair_logits.softmax(-1).log")

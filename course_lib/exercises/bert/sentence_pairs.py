@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from itertools import pairwise
 
 import torch
 from torch import Generator
 
-from course_lib.exercises.common import alike, integer
-from course_lib.judging.edits import Edited
+from course_lib.exercises.common import alike, edits_of, integer
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.objectives import pretraining
 from course_lib.objectives.pretraining import FOLLOWING
@@ -83,7 +81,7 @@ def _pairs_side_by_side(texts: Texts, chances: Sequence[float], others: Sequence
     return found
 
 
-_slip = partial(Edited, _pairs_side_by_side)
+_slip = edits_of(_pairs_side_by_side)
 _NEIGHBOURS, _LABEL, _FOUND = "pairwise(text)", "int(second != true)", "found = []"
 _BY_THE_CHANCE = (_LABEL, "int(not stays)")
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator, Tensor, nn
 
 from course_lib.exercises.bert.shared import classifier, linear_layer, normalised
-from course_lib.exercises.common import SMALLEST, Kind, alike, and_turned_around, integer, sizes, slips
-from course_lib.judging.edits import Edited
+from course_lib.exercises.common import SMALLEST, Kind, alike, and_turned_around, edits_of, integer, sizes, slips
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.objectives import heads
 
@@ -60,7 +58,7 @@ class _LayerByLayer(heads.SequenceHead):
         return scores
 
 
-_slip = partial(Edited, _LayerByLayer)
+_slip = edits_of(_LayerByLayer)
 _FIRST, _POOLED = "states[:, 0]", "torch.tanh(self.dense(first))"
 
 

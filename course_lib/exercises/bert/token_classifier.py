@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from course_lib.exercises.bert.shared import classifier, linear_layer, normalised
-from course_lib.exercises.common import Kind, alike, and_turned_around, integer, sizes
+from course_lib.exercises.common import Kind, alike, and_turned_around, edits_of, integer, sizes
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.objectives import heads
@@ -78,7 +77,7 @@ class _AtTheStarts(heads.WordHead):
         return scores
 
 
-_slip = partial(Edited, _AtTheStarts)
+_slip = edits_of(_AtTheStarts)
 _PICKED = "states[rows, starts]"
 _NEXT_WORD = "F.pad(starts[:, 1:], (0, 1)).maximum(starts + 1)"
 """For each word, where the next one begins; the last word has one piece, and so has each one before padding."""

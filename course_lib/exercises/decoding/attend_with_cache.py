@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import Kind, and_turned_around, kinds, sizes, slips
+from course_lib.exercises.common import Kind, and_turned_around, edits_of, kinds, sizes, slips
 from course_lib.exercises.worked_examples import B
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.references import decoding
 
@@ -59,7 +57,7 @@ def _step_by_step(x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: Ten
     return out, k, v
 
 
-_slip = partial(Edited, _step_by_step)
+_slip = edits_of(_step_by_step)
 _RETURN, _ROOT, _TRIL = "return out, k, v", "math.sqrt(k.shape[-1])", "tril(keys.shape[-2])"
 
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import partial
 
 import torch
 from torch import Generator
 
-from course_lib.exercises.common import integer
-from course_lib.judging.edits import Edited
+from course_lib.exercises.common import edits_of, integer
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import decoding
 
@@ -81,7 +79,7 @@ def _in_a_table(samples: Samples) -> list[int]:
     return samples[int(agreement.argmax())]
 
 
-_slip = partial(Edited, _one_by_one)
+_slip = edits_of(_one_by_one)
 _SHARED = "sum((Counter(one) & Counter(other)).values())"
 _SCORE = "2 * shared / (len(one) + len(other))"
 _OTHERS = "for other in samples"

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, integer
+from course_lib.exercises.common import alike, edits_of, integer
 from course_lib.exercises.decoding.shared import (
     END,
     START,
@@ -20,7 +19,6 @@ from course_lib.exercises.decoding.shared import (
     ids_written_into_the_code,
     step_callback,
 )
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.judging.recorded.stand_ins import NextWord
 from course_lib.references import decoding
@@ -67,7 +65,7 @@ def _greedily(step: Step, start_id: int, end_id: int, max_new_tokens: int) -> Te
     return torch.tensor(tokens[1:], dtype=torch.long)
 
 
-_slip = partial(Edited, _greedily)
+_slip = edits_of(_greedily)
 
 
 def _greedy_by_cat(step: Step, start_id: int, end_id: int, max_new_tokens: int) -> Tensor:

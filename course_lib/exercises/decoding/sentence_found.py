@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator
 
-from course_lib.exercises.common import alike, predicted
+from course_lib.exercises.common import alike, edits_of, predicted
 from course_lib.exercises.decoding.shared import TREE
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import decoding
 
@@ -29,7 +27,7 @@ def _found_in_a_row(beams: int) -> tuple[str, list[float]]:
     return letter, held
 
 
-_slip = partial(Edited, _found_in_a_row)
+_slip = edits_of(_found_in_a_row)
 _HELD, _EACH = "[0.27, 0.24, 0.216]", "[0.27, 0.24, 0.216][:beams]"
 
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, integer
-from course_lib.judging.edits import Edited
+from course_lib.exercises.common import alike, edits_of, integer
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.references import decoding
 
@@ -97,7 +95,7 @@ def _padded(drafted: Tensor, draft: Tensor, target: Tensor, chances: Tensor) -> 
     return kept, rest / rest.sum()
 
 
-_slip = partial(Edited, _one_by_one)
+_slip = edits_of(_one_by_one)
 _TEST, _REST, _DROPPED = (
     "chances[kept] >= p[token] / q[token]",
     "torch.clamp(p - q, min=0)",

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import and_turned_around, integer, slips
-from course_lib.judging.edits import Edited
+from course_lib.exercises.common import and_turned_around, edits_of, integer, slips
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.references import die_katze
 
@@ -46,7 +44,7 @@ def _weighed(means: Tensor, targets: Tensor) -> Tensor:
     return (known * weights).sum() / weights.sum()
 
 
-_slip = partial(Edited, _weighed)
+_slip = edits_of(_weighed)
 
 
 def _by_loop(means: Tensor, targets: Tensor) -> Tensor:

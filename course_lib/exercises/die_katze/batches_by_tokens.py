@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 
 from torch import Generator
 
-from course_lib.exercises.common import alike, integer
-from course_lib.judging.edits import Edited
+from course_lib.exercises.common import alike, edits_of, integer
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.references import die_katze
 
@@ -48,7 +46,7 @@ def _one_after_another(lengths: Lengths, max_tokens: int) -> list[list[int]]:
     return batches
 
 
-_slip = partial(Edited, _one_after_another)
+_slip = edits_of(_one_after_another)
 _KEY, _PAIRS, _RETURN = "lambda i: lengths[i]", "pairs = ", "return batches"
 _SOURCE, _TARGET = "max(source for source, _ in pairs)", "max(target for _, target in pairs)"
 _LONGEST = f"({_SOURCE} + {_TARGET})"

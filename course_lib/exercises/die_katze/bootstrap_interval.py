@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from functools import partial
 
 import numpy
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, integer, slips
-from course_lib.judging.edits import Edited
+from course_lib.exercises.common import alike, edits_of, integer, slips
 from course_lib.judging.exercise import Callback, Case, Exercise, Hint, Misconception
 from course_lib.references import die_katze
 
@@ -65,7 +63,7 @@ def _sample_by_sample(counts: Tensor, drawn: Tensor, score: Score) -> tuple[floa
     return low, high
 
 
-_slip = partial(Edited, _sample_by_sample)
+_slip = edits_of(_sample_by_sample)
 _SUMS, _ENDS, _RETURN = "counts[sample].sum(0)", "0.025, 0.975", "return low, high"
 _QUANTILES, _DEVIATION = f"numpy.quantile(scores, ({_ENDS}))", "numpy.mean(scores) + numpy.std(scores, ddof=1)"
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from itertools import accumulate
 
 import torch
 from torch import Generator
 
-from course_lib.exercises.common import integer, slips
-from course_lib.judging.edits import Edited
+from course_lib.exercises.common import edits_of, integer, slips
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import die_katze
 
@@ -45,7 +43,7 @@ def _one_by_one(losses: Sequence[float], patience: int) -> tuple[int, int]:
     return best, i + 1
 
 
-_slip = partial(Edited, _one_by_one)
+_slip = edits_of(_one_by_one)
 _BETTER, _WAITED, _END = "loss < losses[best]", "waited = i - best", "waited >= patience"
 
 

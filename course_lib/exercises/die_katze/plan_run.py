@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import partial
 
 from torch import Generator
 
-from course_lib.exercises.common import integer, slips
-from course_lib.judging.edits import Edited
+from course_lib.exercises.common import edits_of, integer, slips
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.references import die_katze
 
@@ -43,7 +41,7 @@ def _in_four_steps(
     return of_a_step, steps, max(1, math.floor(share))
 
 
-_slip = partial(Edited, _in_four_steps)
+_slip = edits_of(_in_four_steps)
 _NO_ACCUMULATION, _NO_DEVICES = (" * accumulate", ""), (" * devices", "")
 _STEPS, _SHARE = "math.ceil(epochs * tokens / of_a_step)", "warmup_ratio * steps"
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import partial
 from itertools import groupby
 
 from torch import Generator
 
-from course_lib.exercises.common import alike, integer, slips
-from course_lib.judging.edits import Edited
+from course_lib.exercises.common import alike, edits_of, integer, slips
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import die_katze
 
@@ -75,7 +73,7 @@ def _by_rules(hypothesis: Words, reference: Words) -> str:
     return next((kind for kind in holds if holds[kind]), "word")
 
 
-_slip = partial(Edited, _by_rules)
+_slip = edits_of(_by_rules)
 _SETS_OF_WORDS = ("sorted(said) == sorted(wanted)", "set(said) == set(wanted)")
 _STEMS, _REPEATED = "sorted(stems) == sorted(right_stems)", "0 < wanted.count(word) < said.count(word)"
 

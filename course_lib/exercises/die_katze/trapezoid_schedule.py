@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, integer, slips
-from course_lib.judging.edits import Edited
+from course_lib.exercises.common import alike, edits_of, integer, slips
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import die_katze
 
@@ -37,7 +35,7 @@ def _at_once(steps: Tensor, total: int, warmup: int, cooldown: int, peak: float)
     return (peak * share).float()
 
 
-_slip = partial(Edited, _at_once)
+_slip = edits_of(_at_once)
 _LOWER, _ROOF, _UNCUT = "torch.minimum(rising, falling)", ".clamp(max=1)", (".clamp(max=1)", "")
 
 

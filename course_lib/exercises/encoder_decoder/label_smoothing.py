@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import and_turned_around, integer, slips
+from course_lib.exercises.common import and_turned_around, edits_of, integer, slips
 from course_lib.exercises.encoder_decoder.shared import layouts, log_of_softmax, padding_left_out
 from course_lib.exercises.heads_and_blocks.shared import gradients_cut
 from course_lib.judging.edits import Edited
@@ -52,7 +51,7 @@ def _smoothed(logits: Tensor, targets: Tensor, smoothing: float) -> Tensor:
     return losses.mean()
 
 
-_slip = partial(Edited, _smoothed)
+_slip = edits_of(_smoothed)
 _SHARE, _RIGHT = "smoothing / (size - 1)", "1 - smoothing)"
 
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from course_lib.exercises.common import Kind, alike, and_turned_around, integer, sizes, slips
+from course_lib.exercises.common import Kind, alike, and_turned_around, edits_of, integer, sizes, slips
 from course_lib.exercises.encoder_decoder.shared import padding_left_out
 from course_lib.exercises.worked_examples import B
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint
 from course_lib.references import encoder_decoder
 
@@ -62,7 +60,7 @@ def _trained(W: Tensor, b: Tensor, batches: Batches, rate: float, clip: float) -
     return W.detach(), b.detach(), torch.stack(losses)
 
 
-_slip = partial(Edited, _trained)
+_slip = edits_of(_trained)
 _RESET = "W.grad, b.grad = torch.zeros_like(W), torch.zeros_like(b)"
 _CLIPPED = "factor * W.grad, factor * b.grad"
 _NORM = "torch.cat([W.grad.flatten(), b.grad]).norm()"

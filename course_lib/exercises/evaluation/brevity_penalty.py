@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator
 
-from course_lib.exercises.common import integer, slips
-from course_lib.judging.edits import Edited
+from course_lib.exercises.common import edits_of, integer, slips
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.judging.ready_made import METRICS
 from course_lib.references import evaluation
@@ -57,7 +55,7 @@ def _penalty_case_by_case(hypothesis_length: int, reference_length: int) -> floa
     return math.exp(exponent)
 
 
-_slip = partial(Edited, _penalty_case_by_case)
+_slip = edits_of(_penalty_case_by_case)
 _LENGTHS, _LONG, _EXPONENT, _EXP = "c, r = hypothesis_length", "c >= r", "1 - r / c", "math.exp(exponent)"
 
 

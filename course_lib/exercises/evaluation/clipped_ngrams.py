@@ -5,13 +5,12 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import partial, reduce
+from functools import reduce
 
 from torch import Generator
 
-from course_lib.exercises.common import alike, integer
+from course_lib.exercises.common import alike, edits_of, integer
 from course_lib.exercises.evaluation.shared import Words, random_sentence, split_words
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.judging.ready_made import METRICS
 from course_lib.references import evaluation
@@ -64,7 +63,7 @@ def _ngrams_of_counters(hypothesis: Words, references: Sequence[Words], n: int) 
     return matched, total
 
 
-_slip = partial(Edited, _ngrams_of_counters)
+_slip = edits_of(_ngrams_of_counters)
 _GRAM, _STARTS, _MATCHED = "tuple(words[start : start + n])", "range(len(words) - n + 1)", "(said & allowed).total()"
 _OF_EACH = "(said & Counter(grams(words))).total() for words in references"
 

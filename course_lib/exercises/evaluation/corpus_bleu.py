@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 
 import torch
 from torch import Generator
 
-from course_lib.exercises.common import alike, integer
+from course_lib.exercises.common import alike, edits_of, integer
 from course_lib.exercises.evaluation.shared import in_percent
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
 from course_lib.judging.ready_made import METRICS
 from course_lib.references import evaluation
@@ -74,7 +72,7 @@ def _bleu_step_by_step(counts: Counts, lengths: Lengths, penalty: Penalty) -> fl
     return mean * penalty(said, right)
 
 
-_slip = partial(Edited, _bleu_step_by_step)
+_slip = edits_of(_bleu_step_by_step)
 _NEAREST, _SOME = "min(sorted(several), key=lambda one: abs(one - length))", "matched / max(total, 1)"
 _MEAN, _PRODUCT = "math.prod(some) ** (1 / len(some))", "math.prod(some)"
 _PENALIZED, _RETURN = "penalty(said, right)", "mean * penalty(said, right)"

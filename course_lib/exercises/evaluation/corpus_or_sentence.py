@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 
 import torch
 from torch import Generator
 
-from course_lib.exercises.common import integer, sizes, slips
+from course_lib.exercises.common import edits_of, integer, sizes, slips
 from course_lib.exercises.evaluation.shared import in_percent
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint
 from course_lib.judging.ready_made import METRICS
 from course_lib.references import evaluation
@@ -38,7 +36,7 @@ def _averages_of_shares(matched: Sequence[int], total: Sequence[int]) -> tuple[f
     return micro, macro
 
 
-_slip = partial(Edited, _averages_of_shares)
+_slip = edits_of(_averages_of_shares)
 _RETURN = "return micro, macro"
 
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, integer, sizes, slips
+from course_lib.exercises.common import alike, edits_of, integer, sizes, slips
 from course_lib.exercises.evaluation.shared import Words, random_sentence, split_words
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.judging.ready_made import EDITS
 from course_lib.references import evaluation
@@ -48,7 +46,7 @@ def _edits_row_by_row(hypothesis: Words, reference: Words) -> Tensor:
     return torch.tensor(table)
 
 
-_slip = partial(Edited, _edits_row_by_row)
+_slip = edits_of(_edits_row_by_row)
 _FIRST_ROW_ZERO = ("list(range(len(reference) + 1))", "[0] * (len(reference) + 1)")
 _FIRST_COLUMN_ZERO = ("[i + 1]", "[0]")
 _BEST, _MADE = "min(deleted, inserted, table[i][j] + (word != right))", "torch.tensor(table)"

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from functools import partial
 
 import torch
 from torch import Generator
 
-from course_lib.exercises.common import alike, integer
+from course_lib.exercises.common import alike, edits_of, integer
 from course_lib.exercises.evaluation.shared import in_percent
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.references import evaluation
 
@@ -52,7 +50,7 @@ def _pairs_by_loop(metric: Sequence[float], people: Sequence[float], tolerance: 
     return agreed / pairs
 
 
-_slip = partial(Edited, _pairs_by_loop)
+_slip = edits_of(_pairs_by_loop)
 _COMPARED = "itertools.combinations(range(len(people)), 2)"
 _AGREED, _PAIRS, _RETURN = "agreed += judged == preferred", "pairs += 1", "agreed / pairs"
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, integer
+from course_lib.exercises.common import alike, edits_of, integer
 from course_lib.exercises.evaluation.shared import HEADLINES, in_percent
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.judging.ready_made import METRICS
 from course_lib.references import evaluation
@@ -87,7 +85,7 @@ def _scores_from_counts(predicted: Tensor, expected: Tensor, mask: Tensor, label
     return precision, recall, f1
 
 
-_slip = partial(Edited, _scores_from_counts)
+_slip = edits_of(_scores_from_counts)
 _FIRST, _F1, _RETURN = "said, true = ", "2 * precision * recall / (precision + recall)", "return precision, recall, f1"
 _RATIOS_OF_ONE = (("guessed else 0.0", "guessed else 1.0"), ("there else 0.0", "there else 1.0"))
 

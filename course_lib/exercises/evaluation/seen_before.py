@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 
 from torch import Generator
 
-from course_lib.exercises.common import alike, integer, slips
+from course_lib.exercises.common import alike, edits_of, integer, slips
 from course_lib.exercises.evaluation.shared import Words, in_percent, random_sentence, split_words
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.references import evaluation
 
@@ -51,7 +49,7 @@ def _seen_word_by_word(test: Sequence[Words], training: Sequence[Words], n: int)
     return shares
 
 
-_slip = partial(Edited, _seen_word_by_word)
+_slip = edits_of(_seen_word_by_word)
 _KNOWN = "for words in training for start in range(len(words) - n + 1)"
 _OF_TRAINING, _IF = "tuple(words[start : start + n]) for words in training", "if tuple(words[start : start + n])"
 _STARTS = "        for start in range(len(words) - n + 1):"

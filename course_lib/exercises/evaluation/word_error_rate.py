@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 
 import numpy
 from torch import Generator
 
-from course_lib.exercises.common import alike, integer, sizes, slips
+from course_lib.exercises.common import alike, edits_of, integer, sizes, slips
 from course_lib.exercises.evaluation.shared import Words, in_percent, random_sentence, split_words
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Callback, Case, Exercise, Hint, Misconception
 from course_lib.judging.ready_made import EDITS
 from course_lib.references import evaluation
@@ -49,7 +47,7 @@ def _rate_of_sums(hypotheses: Sequence[Words], references: Sequence[Words], dist
     return rate
 
 
-_slip = partial(Edited, _rate_of_sums)
+_slip = edits_of(_rate_of_sums)
 _RATE, _EDITS, _WORDS = (
     "sum(edits) / sum(words)",
     "[distance(said, right) for said, right in pairs]",

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, integer, sizes, slips
+from course_lib.exercises.common import alike, edits_of, integer, sizes, slips
 from course_lib.exercises.gpt.shared import SENTENCES, random_ids
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.judging.given import Given
 from course_lib.judging.observation import fresh
@@ -63,7 +61,7 @@ def _model_case(
     return Case(name, (ids,), construct=construct, weights=weights, weight_gradients=True, part=part)
 
 
-_slip = partial(Edited, CausalLanguageModel)
+_slip = edits_of(CausalLanguageModel)
 _BLOCK, _ADDED, _NORM, _IDS = "x = block(x, mask)", "= self.positions(", "self.norm(x)", "self.embedding(ids)"
 
 _WITH_ITS_OWN_MASK = _slip(("causal_mask(ids.shape[1], ids.device)", "ids.new_ones(2 * ids.shape[1:]).tril().bool()"))

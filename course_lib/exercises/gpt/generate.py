@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, integer, slips
+from course_lib.exercises.common import alike, edits_of, integer, slips
 from course_lib.exercises.gpt.shared import Model, random_ids
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
 from course_lib.judging.recorded.stand_ins import ByHeart, EveryWord
 from course_lib.references import gpt
@@ -49,7 +47,7 @@ def _writing_token_by_token(model: Model, prompt: Tensor, max_new_tokens: int, c
     return ids
 
 
-_slip = partial(Edited, _writing_token_by_token)
+_slip = edits_of(_writing_token_by_token)
 _READ, _ASKED, _TIMES, _RETURN = "ids[-context_length:]", "logits[0, -1]", "range(max_new_tokens)", "return ids"
 _READ_ONCE = (_READ, "prompt[-context_length:]")
 

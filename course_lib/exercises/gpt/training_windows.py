@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import integer, slips
+from course_lib.exercises.common import edits_of, integer, slips
 from course_lib.exercises.gpt.shared import SENTENCES, random_ids
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import gpt
 
@@ -36,7 +34,7 @@ def _by_places(stream: Tensor, starts: Tensor, context_length: int) -> tuple[Ten
     return inputs, targets
 
 
-_slip = partial(Edited, _by_places)
+_slip = edits_of(_by_places)
 _AT, _STARTS, _COUNT, _RETURN = (
     "(positions, positions + 1)",
     "starts.unsqueeze",

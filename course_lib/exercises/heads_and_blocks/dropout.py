@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import and_turned_around, integer, kinds, slips
+from course_lib.exercises.common import and_turned_around, edits_of, integer, kinds, slips
 from course_lib.exercises.worked_examples import A
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.judging.ready_made import DROPOUT
 from course_lib.references import heads_and_blocks
@@ -46,7 +44,7 @@ def _dropped(x: Tensor, kept: Tensor, p: float, training: bool) -> Tensor:
     return (x * factor).masked_fill(~kept, 0.0)
 
 
-_slip = partial(Edited, _dropped)
+_slip = edits_of(_dropped)
 _FACTOR = "1 / (1 - p)"
 
 

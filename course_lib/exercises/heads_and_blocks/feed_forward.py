@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, integer, sizes, slips
+from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, edits_of, integer, sizes, slips
 from course_lib.exercises.heads_and_blocks.shared import drawn_weights, gradients_cut
 from course_lib.exercises.worked_examples import B
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.judging.given import Given
 from course_lib.references import heads_and_blocks
@@ -68,7 +66,7 @@ class _FeedForward(nn.Module):
         return out
 
 
-_slip = partial(Edited, _FeedForward)
+_slip = edits_of(_FeedForward)
 _BENT = "self.activation(hidden)"
 _WITHOUT_BIASES = (
     ("self.W_1(x)", "F.linear(x, self.W_1.weight)"),

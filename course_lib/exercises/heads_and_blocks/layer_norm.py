@@ -8,10 +8,9 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, and_turned_around, kinds, sizes, slips
+from course_lib.exercises.common import alike, and_turned_around, edits_of, kinds, sizes, slips
 from course_lib.exercises.heads_and_blocks.shared import FOUR_NUMBERS_A_WORD, gradients_cut
 from course_lib.exercises.worked_examples import B
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint
 from course_lib.judging.ready_made import NORMALISATION
 from course_lib.references import heads_and_blocks
@@ -67,7 +66,7 @@ class _Normed(heads_and_blocks.LayerNorm):
         return self.weight * centred / spread + self.bias
 
 
-_slip = partial(Edited, _Normed)
+_slip = edits_of(_Normed)
 _slips = partial(slips, _Normed)
 _DIM, _ADDED, _ROOT = "dim, epsilon = -1", "(variance + epsilon)", "(variance + epsilon).sqrt()"
 _LEARNED = "self.weight * centred / spread + self.bias"

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
 from course_lib import multihead
-from course_lib.exercises.common import SMALLEST, Kind, alike, and_turned_around, sizes, slips
+from course_lib.exercises.common import SMALLEST, Kind, alike, and_turned_around, edits_of, sizes, slips
 from course_lib.exercises.heads_and_blocks.shared import FOUR_NUMBERS_A_WORD
 from course_lib.exercises.worked_examples import B
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 
 
@@ -40,7 +38,7 @@ def _split(x: Tensor, heads: int) -> Tensor:
     return cut.transpose(1, 2)
 
 
-_slip = partial(Edited, _split)
+_slip = edits_of(_split)
 _TURNED = "cut.transpose(1, 2)"
 
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
 from course_lib import masking
-from course_lib.exercises.common import NO_DEVICE_THEN, elsewhere, integer, made_on_the_cpu, sizes, slips
+from course_lib.exercises.common import NO_DEVICE_THEN, edits_of, elsewhere, integer, made_on_the_cpu, sizes, slips
 from course_lib.exercises.masking.shared import Device, wrong_dtypes
 from course_lib.exercises.worked_examples import B
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Pair
 
 
@@ -33,7 +31,7 @@ def _triangle(length: int, device: Device = None) -> Tensor:
     return mask
 
 
-_slip = partial(Edited, _triangle)
+_slip = edits_of(_triangle)
 
 
 def _causal_by_loop(length: int, device: Device = None) -> Tensor:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import positions
-from course_lib.exercises.common import ANOTHER_DEVICE, and_turned_around, elsewhere, integer, kinds, made_on_the_cpu
+from course_lib.exercises.common import (
+    ANOTHER_DEVICE,
+    and_turned_around,
+    edits_of,
+    elsewhere,
+    integer,
+    kinds,
+    made_on_the_cpu,
+)
 from course_lib.exercises.worked_examples import A
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 
 
@@ -34,7 +40,7 @@ def _numbered(x: Tensor) -> Tensor:
     return joined
 
 
-_slip = partial(Edited, _numbered)
+_slip = edits_of(_numbered)
 _PLACES = "torch.arange(x.shape[-2], device=x.device)"
 
 

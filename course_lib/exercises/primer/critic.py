@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
 
 import torch
 from torch import Generator, Tensor, nn
 
-from course_lib.exercises.common import SMALLEST, sizes, slips
-from course_lib.judging.edits import Edited
+from course_lib.exercises.common import SMALLEST, edits_of, sizes, slips
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import primer
 
@@ -70,7 +68,7 @@ class _LayerByLayer(nn.Module):
         return logits
 
 
-_slip = partial(Edited, _LayerByLayer)
+_slip = edits_of(_LayerByLayer)
 _RELU = "torch.relu(first)"
 
 

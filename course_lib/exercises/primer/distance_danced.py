@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import and_turned_around, slips, unbatched_kinds
+from course_lib.exercises.common import and_turned_around, edits_of, slips, unbatched_kinds
 from course_lib.exercises.primer.shared import POSITIONS
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import primer
 
@@ -33,7 +31,7 @@ def _step_by_step(positions: Tensor) -> Tensor:
     return total
 
 
-_slip = partial(Edited, _step_by_step)
+_slip = edits_of(_step_by_step)
 _BEATS, _LENGTHS, _TOTAL = "later - earlier", "steps.square().sum(dim=-1).sqrt()", "lengths.sum(dim=1)"
 
 

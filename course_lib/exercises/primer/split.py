@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import Kind, and_turned_around, integer, sizes, slips
+from course_lib.exercises.common import Kind, and_turned_around, edits_of, integer, sizes, slips
 from course_lib.exercises.primer.shared import random_labels
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import primer
 
@@ -50,7 +48,7 @@ def _shuffled(x: Tensor, labels: Tensor, order: Tensor, tested: int) -> Sides:
     return *training, *test
 
 
-_slip = partial(Edited, _shuffled)
+_slip = edits_of(_shuffled)
 _ORDERED = "x[order], labels[order]"
 
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import Kind, and_turned_around, integer, kinds, slips
-from course_lib.judging.edits import Edited
+from course_lib.exercises.common import Kind, and_turned_around, edits_of, integer, kinds, slips
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.references import since_2017
 
@@ -45,7 +43,7 @@ def _weight_by_weight(weights: Sequence[Tensor], updates: Sequence[Tensor], rate
     return moved
 
 
-_slip = partial(Edited, _weight_by_weight)
+_slip = edits_of(_weight_by_weight)
 _SHARE, _WHAT, _DECAYS, _MOVED = "rate * decay", "* weight if", "weight.dim() > 1", "weight - rate * update"
 
 

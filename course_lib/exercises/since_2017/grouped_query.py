@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import SMALLEST, Kind, alike, and_turned_around, integer, sizes, slips
+from course_lib.exercises.common import SMALLEST, Kind, alike, and_turned_around, edits_of, integer, sizes, slips
 from course_lib.exercises.since_2017.shared import no_gradient
 from course_lib.exercises.worked_examples import A
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.judging.ready_made import FUSED_ATTENTION
 from course_lib.references import since_2017
@@ -53,7 +51,7 @@ def _grouped_by_repeating(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) 
     return out
 
 
-_slip = partial(Edited, _grouped_by_repeating)
+_slip = edits_of(_grouped_by_repeating)
 _TIMES, _KEYS, _VALUES = (
     "q.shape[1] // k.shape[1]",
     "k.repeat_interleave(times, dim=1)",

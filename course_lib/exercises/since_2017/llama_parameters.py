@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator, nn
 
-from course_lib.exercises.common import integer, slips
-from course_lib.judging.edits import Edited
+from course_lib.exercises.common import edits_of, integer, slips
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.references import since_2017
 
@@ -46,7 +44,7 @@ def _by_parts(
     return tables + layers * (attention + feed_forward + norms) + last_norm
 
 
-_slip = partial(Edited, _by_parts)
+_slip = edits_of(_by_parts)
 _TABLES, _GROUPS, _SQUARES = "1 if tied else 2", "key_value_heads * (d_model", "2 * d_model * d_model"
 
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from course_lib.exercises.common import and_turned_around, integer, kinds, slips
+from course_lib.exercises.common import and_turned_around, edits_of, integer, kinds, slips
 from course_lib.exercises.since_2017.shared import no_gradient
 from course_lib.exercises.worked_examples import B
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import since_2017
 
@@ -66,7 +64,7 @@ class _SideBySide(nn.Module):
         return out
 
 
-_slip = partial(Edited, _SideBySide)
+_slip = edits_of(_SideBySide)
 _SCALE, _SUM = "self.alpha / self.rank", "own + scale * learned"
 
 

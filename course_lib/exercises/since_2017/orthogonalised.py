@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, and_turned_around, integer, slips
-from course_lib.judging.edits import Edited
+from course_lib.exercises.common import alike, and_turned_around, edits_of, integer, slips
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.judging.ready_made import ORTHOGONALISATION
 from course_lib.references import since_2017
@@ -47,7 +45,7 @@ def _newton_schulz(gradient: Tensor, coefficients: tuple[float, float, float], s
     return x
 
 
-_slip = partial(Edited, _newton_schulz)
+_slip = edits_of(_newton_schulz)
 _SQUARE, _STEP, _SIZE = "x @ x.T", "a * x + change @ x", "gradient.norm()"
 
 

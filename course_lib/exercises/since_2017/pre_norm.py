@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import Kind, and_turned_around, kinds, slips
+from course_lib.exercises.common import Kind, and_turned_around, edits_of, kinds, slips
 from course_lib.exercises.worked_examples import B
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Callback, Case, Exercise, Hint, Misconception
 from course_lib.judging.recorded.stand_ins import Tanh
 from course_lib.references import since_2017
@@ -57,7 +55,7 @@ def _one_after_another(x: Tensor, sublayers: Sequence[Layer], norms: Sequence[La
     return final_norm(x)
 
 
-_slip = partial(Edited, _one_after_another)
+_slip = edits_of(_one_after_another)
 _STEP, _RETURN = "x + sublayer(norm(x))", "return final_norm(x)"
 
 

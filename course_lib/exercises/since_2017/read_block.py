@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import Kind, alike, and_turned_around, kinds
+from course_lib.exercises.common import Kind, alike, and_turned_around, edits_of, kinds
 from course_lib.exercises.worked_examples import B
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.references import since_2017
 
@@ -62,7 +60,7 @@ def _at_once(
     return new, total, out
 
 
-_slip = partial(Edited, _at_once)
+_slip = edits_of(_at_once)
 _LARGEST, _SHRINK, _POWERS = "scores.amax(dim=-1)", "(largest - finite).exp()", "(scores - finite.unsqueeze(-1)).exp()"
 _OLD_TOTAL, _OLD_OUT = "shrink * total", "shrink.unsqueeze(-1) * out"
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import and_turned_around, kinds, sizes, slips
+from course_lib.exercises.common import and_turned_around, edits_of, kinds, sizes, slips
 from course_lib.exercises.since_2017.shared import no_gradient
 from course_lib.exercises.worked_examples import B
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.judging.ready_made import NORMALISATION
 from course_lib.modern import rms_norm
@@ -38,7 +36,7 @@ def _norm_in_steps(x: Tensor, gamma: Tensor, epsilon: float) -> Tensor:
     return x / root * gamma
 
 
-_slip = partial(Edited, _norm_in_steps)
+_slip = edits_of(_norm_in_steps)
 _SQUARE, _ROOT = "x.square()", "(square + epsilon).sqrt()"
 _NO_ROOT = (_ROOT, "square + epsilon")
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import Kind, and_turned_around, integer, kinds, slips
+from course_lib.exercises.common import Kind, and_turned_around, edits_of, integer, kinds, slips
 from course_lib.exercises.since_2017.shared import DOUBLE, no_gradient
 from course_lib.exercises.worked_examples import B
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint
 from course_lib.references import since_2017
 
@@ -49,7 +47,7 @@ def _pair_by_pair(x: Tensor, positions: Tensor, base: float) -> Tensor:
     return turned
 
 
-_slip = partial(Edited, _pair_by_pair)
+_slip = edits_of(_pair_by_pair)
 _PLACES, _NUMBERS = "positions.unsqueeze", "torch.arange(0, x.shape[-1], 2)"
 _FIRST, _TURN = "a * cos - b * sin", "a * cos - b * sin, a * sin + b * cos"
 _HALVES_JOINED = ("torch.stack([first, second], dim=-1).flatten(-2)", "torch.cat([first, second], dim=-1)")

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import and_turned_around, kinds, slips
+from course_lib.exercises.common import and_turned_around, edits_of, kinds, slips
 from course_lib.exercises.since_2017.shared import no_gradient
 from course_lib.exercises.worked_examples import B
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import since_2017
 
@@ -40,7 +38,7 @@ def _gated_in_steps(x: Tensor, W_1: Tensor, V: Tensor, W_2: Tensor) -> Tensor:
     return out
 
 
-_slip = partial(Edited, _gated_in_steps)
+_slip = edits_of(_gated_in_steps)
 
 
 def _gated_by_einsum(x: Tensor, W_1: Tensor, V: Tensor, W_2: Tensor) -> Tensor:

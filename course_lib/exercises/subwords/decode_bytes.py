@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator, Sequence
-from functools import partial
 
 from torch import Generator
 
-from course_lib.exercises.common import alike, integer
+from course_lib.exercises.common import alike, edits_of, integer
 from course_lib.exercises.subwords.shared import random_source, shuffled_letters
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.judging.ready_made import TOKENIZERS
 from course_lib.references import subwords as reference
@@ -72,7 +70,7 @@ def _decode_as_it_comes(tokens: list[str], letters: list[str]) -> list[str]:
     return printed
 
 
-_slip = partial(Edited, _decode_as_it_comes)
+_slip = edits_of(_decode_as_it_comes)
 _PRINTED, _LEFT, _ERRORS = "decoder.decode(raw)", 'decoder.decode(b"", final=True)', 'errors="replace"'
 
 

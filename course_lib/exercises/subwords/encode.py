@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import partial, reduce
+from functools import reduce
 
 from torch import Generator
 
-from course_lib.exercises.common import alike, integer, slips
+from course_lib.exercises.common import alike, edits_of, integer, slips
 from course_lib.exercises.subwords import shared
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint
 from course_lib.judging.ready_made import TOKENIZERS
 from course_lib.text import subwords
@@ -59,7 +58,7 @@ def _encode_in_place(text: str, merges: list[Merge]) -> list[str]:
     return found
 
 
-_slip = partial(Edited, _encode_in_place)
+_slip = edits_of(_encode_in_place)
 _MARKED, _WALK, _JOINED = '["▁", *word]', "i = 0\n            while i < len(tokens) - 1:", "= [left + right]"
 _JOINED_ONCE = (_JOINED, f"{_JOINED}\n                    break")
 

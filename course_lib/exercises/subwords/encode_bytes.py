@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from itertools import pairwise
 
 from torch import Generator
 
-from course_lib.exercises.common import alike, integer, slips
+from course_lib.exercises.common import alike, edits_of, integer, slips
 from course_lib.exercises.subwords.shared import JoinRule, byte_merges, join_in_a_list, random_source, shuffled_letters
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Callback, Case, Exercise, Hint
 from course_lib.judging.ready_made import TOKENIZERS
 from course_lib.references import subwords as reference
@@ -86,7 +84,7 @@ def _encode_by_rank(words: list[str], merges: list[Merge], letters: list[str], j
     return found
 
 
-_slip = partial(Edited, _encode_by_rank)
+_slip = edits_of(_encode_by_rank)
 _BYTES, _CHOSEN, _KEY = "letters[byte] for byte in word.encode()", "min(known,", "key=lambda pair: ranks[pair]"
 _WHILE = "while known := [pair for pair in pairwise(tokens) if pair in ranks]:"
 

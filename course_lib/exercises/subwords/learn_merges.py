@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from itertools import pairwise
 
 from torch import Generator
 
-from course_lib.exercises.common import alike, slips
+from course_lib.exercises.common import alike, edits_of, slips
 from course_lib.exercises.subwords import shared
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Callback, Case, Exercise, Hint
 from course_lib.judging.ready_made import TOKENIZERS
 from course_lib.text import subwords
@@ -82,7 +80,7 @@ def _learn_in_rounds(words: _Words, ids: _Ids, merges: int, count: _Count, choos
     return learned
 
 
-_slip = partial(Edited, _learn_in_rounds)
+_slip = edits_of(_learn_in_rounds)
 
 
 def _learn_by_recursion(words: _Words, ids: _Ids, merges: int, count: _Count, choose: _Choose, join: _Join) -> _Pairs:

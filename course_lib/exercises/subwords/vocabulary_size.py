@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 from torch import Generator
 
-from course_lib.exercises.common import integer, predicted, slips
-from course_lib.judging.edits import Edited
+from course_lib.exercises.common import edits_of, integer, predicted, slips
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.text import subwords
 
@@ -28,7 +26,7 @@ def _size_added_up(characters: int, merges: int, special: int) -> int:
     return characters + merges + special
 
 
-_slip = partial(Edited, _size_added_up)
+_slip = edits_of(_size_added_up)
 
 
 def _size_by_growing(characters: int, merges: int, special: int) -> int:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from functools import partial
 
 from torch import Generator
 
-from course_lib.exercises.common import alike, integer
+from course_lib.exercises.common import alike, edits_of, integer
 from course_lib.exercises.subwords.shared import random_source
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
 from course_lib.references import subwords as reference
 
@@ -70,7 +68,7 @@ def _bits_in_windows(losses: Losses, ids: list[int], text: str, context: int, st
     return nats / math.log(2) / len(text.encode())
 
 
-_slip = partial(Edited, _bits_in_windows)
+_slip = edits_of(_bits_in_windows)
 _NEW, _LENGTH, _WINDOWS = "[-new:]", "len(text.encode())", "range(0, len(ids), stride)"
 
 

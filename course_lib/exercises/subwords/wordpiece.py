@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import partial
 
 from torch import Generator
 
-from course_lib.exercises.common import alike, slips
+from course_lib.exercises.common import alike, edits_of, slips
 from course_lib.exercises.subwords.shared import random_source
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.judging.ready_made import TOKENIZERS
 from course_lib.text import subwords
@@ -59,7 +57,7 @@ def _cut_from_the_left(word: str, tokens: list[str]) -> list[str]:
     return found
 
 
-_slip = partial(Edited, _cut_from_the_left)
+_slip = edits_of(_cut_from_the_left)
 _STUCK = 'return ["[UNK]"]'
 
 
