@@ -8,8 +8,6 @@ A lesson's folder is imported when somebody first asks for it. To add an exercis
 in `nbgrader_config.py` (`course_lib/exercises/catalogue.py`).
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from course_lib.exercises.catalogue import Catalogue, UnknownName, own_catalogue, sets

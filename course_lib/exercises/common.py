@@ -1,7 +1,5 @@
 """Helpers for all exercises: inputs of every kind, and the names that several of them forbid."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial, wraps

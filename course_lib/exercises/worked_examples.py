@@ -3,8 +3,6 @@
 The slides' own numbers differ from these from the second step on; `docs/sources.md` says why.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch

@@ -1,7 +1,5 @@
 """Lesson 01, attention.contextual_embedding: A word in its context."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

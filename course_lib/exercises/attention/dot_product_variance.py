@@ -1,7 +1,5 @@
 """Lesson 01, attention.dot_product_variance: The variance of dot products."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy

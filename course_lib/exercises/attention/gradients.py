@@ -1,7 +1,5 @@
 """Lesson 01, attention.gradients: Attention, backwards."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from functools import partial

@@ -1,7 +1,5 @@
 """Lesson 01, attention.scale: Scaling."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

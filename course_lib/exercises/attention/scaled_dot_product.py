@@ -1,7 +1,5 @@
 """Lesson 01, attention.scaled_dot_product: Scaled dot-product attention."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from functools import partial

@@ -1,7 +1,5 @@
 """Lesson 01, attention.scores: Scores."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

@@ -1,7 +1,5 @@
 """Helpers that several exercises of lesson 01 use."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from torch import Generator, Tensor

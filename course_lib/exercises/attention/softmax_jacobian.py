@@ -1,7 +1,5 @@
 """Lesson 01, attention.softmax_jacobian: The derivative of softmax."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

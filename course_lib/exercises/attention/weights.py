@@ -1,7 +1,5 @@
 """Lesson 01, attention.weights: Attention weights."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Lesson 09, bert.answer_span: The best span."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Lesson 09, bert.expected_counts: Predict first: how many?."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

@@ -1,7 +1,5 @@
 """Lesson 09, bert.few_labels: A fair handful of labels."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

@@ -1,7 +1,5 @@
 """Lesson 09, bert.linear_probe: A linear layer on frozen features."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

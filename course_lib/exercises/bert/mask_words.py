@@ -1,7 +1,5 @@
 """Lesson 09, bert.mask_words: Hide tokens."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import product
 

@@ -1,7 +1,5 @@
 """Lesson 09, bert.multiple_choice: One of several."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import torch

@@ -1,7 +1,5 @@
 """Lesson 09, bert.pair_encoding: Pairs of texts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

@@ -1,7 +1,5 @@
 """Lesson 09, bert.pretraining_loss: Both goals in one loss."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

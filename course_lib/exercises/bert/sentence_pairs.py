@@ -1,7 +1,5 @@
 """Lesson 09, bert.sentence_pairs: Does it follow?."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Lesson 09, bert.sequence_classifier: One label for a text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

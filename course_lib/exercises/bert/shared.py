@@ -1,7 +1,5 @@
 """Helpers for several exercises of lesson 09 use."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Lesson 09, bert.token_classifier: A label for every word."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

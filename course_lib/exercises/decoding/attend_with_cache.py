@@ -1,7 +1,5 @@
 """Lesson 06, decoding.attend_with_cache: New tokens and a key-value cache."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

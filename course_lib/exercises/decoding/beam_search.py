@@ -1,7 +1,5 @@
 """Lesson 06, decoding.beam_search: Beam search."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any

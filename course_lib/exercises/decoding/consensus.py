@@ -1,7 +1,5 @@
 """Lesson 06, decoding.consensus: The translation that agrees with the others."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator
 

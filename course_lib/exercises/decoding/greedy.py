@@ -1,7 +1,5 @@
 """Lesson 06, decoding.greedy: Greedy decoding."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Lesson 06, decoding.nucleus: Nucleus."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 

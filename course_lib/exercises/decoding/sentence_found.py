@@ -1,7 +1,5 @@
 """Lesson 06, decoding.sentence_found: Predict first."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

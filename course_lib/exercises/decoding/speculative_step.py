@@ -1,7 +1,5 @@
 """Lesson 06, decoding.speculative_step: A small model runs ahead."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

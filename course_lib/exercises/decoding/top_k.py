@@ -1,7 +1,5 @@
 """Lesson 06, decoding.top_k: Top-k."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

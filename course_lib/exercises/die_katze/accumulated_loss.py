@@ -1,7 +1,5 @@
 """Lesson 11, die_katze.accumulated_loss: One large batch out of small ones."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

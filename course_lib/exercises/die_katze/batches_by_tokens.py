@@ -1,7 +1,5 @@
 """Lesson 11, die_katze.batches_by_tokens: Batches by tokens."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from torch import Generator

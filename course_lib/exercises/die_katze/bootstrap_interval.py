@@ -1,7 +1,5 @@
 """Lesson 11, die_katze.bootstrap_interval: How sure is the score."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 

@@ -1,7 +1,5 @@
 """Lesson 11, die_katze.choose_checkpoint: Which checkpoint to keep."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 

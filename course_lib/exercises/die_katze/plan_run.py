@@ -1,7 +1,5 @@
 """Lesson 11, die_katze.plan_run: The plan of a run."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from fractions import Fraction

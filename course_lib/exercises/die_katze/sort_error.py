@@ -1,7 +1,5 @@
 """Lesson 11, die_katze.sort_error: What went wrong."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby

@@ -1,7 +1,5 @@
 """Lesson 11, die_katze.trapezoid_schedule: A warmup-stable-decay schedule."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

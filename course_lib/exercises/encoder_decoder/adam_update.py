@@ -1,7 +1,5 @@
 """Lesson 05, encoder_decoder.adam_update: A step of Adam."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy

@@ -1,7 +1,5 @@
 """Lesson 05, encoder_decoder.decoder_block: The decoder block."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 from inspect import signature

@@ -1,7 +1,5 @@
 """Lesson 05, encoder_decoder.encode_and_decode: Encoder and decoder joined."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial, reduce

@@ -1,7 +1,5 @@
 """Lesson 05, encoder_decoder.label_smoothing: Label smoothing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Lesson 05, encoder_decoder.loss_and_perplexity: The loss of a batch, and its perplexity."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Lesson 05, encoder_decoder.scheduled_sampling: Scheduled sampling."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Lesson 05, encoder_decoder.shift_right: Shifted right."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Lesson 05, encoder_decoder.training_loop: A training loop."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import torch

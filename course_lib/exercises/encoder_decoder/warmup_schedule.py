@@ -1,7 +1,5 @@
 """Lesson 05, encoder_decoder.warmup_schedule: The warm-up schedule."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from functools import partial

@@ -1,7 +1,5 @@
 """Lesson 10, evaluation.brevity_penalty: Brevity penalty."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Lesson 10, evaluation.clipped_ngrams: Clipped n-grams."""
 
-from __future__ import annotations
-
 import operator
 from collections import Counter
 from collections.abc import Iterator, Sequence

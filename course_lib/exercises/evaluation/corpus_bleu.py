@@ -1,7 +1,5 @@
 """Lesson 10, evaluation.corpus_bleu: BLEU of a corpus."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 

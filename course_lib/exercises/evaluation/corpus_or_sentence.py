@@ -1,7 +1,5 @@
 """Lesson 10, evaluation.corpus_or_sentence: Corpus or sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import torch

@@ -1,7 +1,5 @@
 """Lesson 10, evaluation.edit_table: The table of edits."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Lesson 10, evaluation.pairwise_accuracy: Does a metric choose as people do?"""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Sequence
 

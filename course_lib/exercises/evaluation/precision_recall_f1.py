@@ -1,7 +1,5 @@
 """Lesson 10, evaluation.precision_recall_f1: Precision, recall and F1."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

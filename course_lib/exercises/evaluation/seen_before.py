@@ -1,7 +1,5 @@
 """Lesson 10, evaluation.seen_before: Was the test in the training data?"""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from torch import Generator

@@ -1,7 +1,5 @@
 """Lesson 10, evaluation.sequence_accuracy: Whole sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

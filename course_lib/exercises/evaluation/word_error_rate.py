@@ -1,7 +1,5 @@
 """Lesson 10, evaluation.word_error_rate: Word error rate."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy

@@ -1,7 +1,5 @@
 """Lesson 07, gpt.causal_language_model: A causal language model."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Lesson 07, gpt.fine_tuning_loss: The loss of fine-tuning."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 

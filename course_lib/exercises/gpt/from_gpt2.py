@@ -1,7 +1,5 @@
 """Lesson 07, gpt.from_gpt2: GPT-2's weights."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Lesson 07, gpt.generate: Writing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

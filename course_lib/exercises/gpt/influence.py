@@ -1,7 +1,5 @@
 """Lesson 07, gpt.influence: A test for leaks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

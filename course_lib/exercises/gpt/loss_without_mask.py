@@ -1,7 +1,5 @@
 """Lesson 07, gpt.loss_without_mask: Predict: the loss without a mask."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

@@ -1,7 +1,5 @@
 """Lesson 07, gpt.tied_logits: Tied logits."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

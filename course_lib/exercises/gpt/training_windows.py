@@ -1,7 +1,5 @@
 """Lesson 07, gpt.training_windows: Training windows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

@@ -1,7 +1,5 @@
 """Lesson 04, heads_and_blocks.add_and_norm: Add and norm."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 

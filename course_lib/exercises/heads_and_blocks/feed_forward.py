@@ -1,7 +1,5 @@
 """Lesson 04, heads_and_blocks.feed_forward: The feed-forward network."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import torch

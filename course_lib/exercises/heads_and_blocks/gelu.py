@@ -1,7 +1,5 @@
 """Lesson 04, heads_and_blocks.gelu: GELU, exactly and nearly."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

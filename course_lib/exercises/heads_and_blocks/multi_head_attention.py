@@ -1,7 +1,5 @@
 """Lesson 04, heads_and_blocks.multi_head_attention: Multi-head attention."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Lesson 04, heads_and_blocks.project: Queries, keys, values."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

@@ -1,7 +1,5 @@
 """Helpers that several exercises of lesson 04 use."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

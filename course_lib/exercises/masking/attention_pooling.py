@@ -1,7 +1,5 @@
 """Lesson 02, masking.attention_pooling: Attention pooling."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Lesson 02, masking.causal_mask: Causal mask."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

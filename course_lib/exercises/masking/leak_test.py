@@ -1,7 +1,5 @@
 """Lesson 02, masking.leak_test: The leak test."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import torch

@@ -1,7 +1,5 @@
 """Lesson 02, masking.masked_self_attention: Masked self-attention."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from functools import partial

@@ -1,7 +1,5 @@
 """Lesson 02, masking.masked_weights: Masked weights."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Lesson 02, masking.packed_mask: Documents in one row."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

@@ -1,7 +1,5 @@
 """Lesson 02, masking.padding_mask: Padding mask."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

@@ -1,7 +1,5 @@
 """Helpers that several exercises of lesson 02 use."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Lesson 03, positions.alibi_weights: Distance as a penalty."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

@@ -1,7 +1,5 @@
 """Lesson 03, positions.appended_index: A number for each position."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

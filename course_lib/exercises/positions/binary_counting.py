@@ -1,7 +1,5 @@
 """Lesson 03, positions.binary_counting: Counting in binary."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

@@ -1,7 +1,5 @@
 """Lesson 03, positions.learned_positions: Learned positions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

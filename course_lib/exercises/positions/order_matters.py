@@ -1,7 +1,5 @@
 """Lesson 03, positions.order_matters: Does order matter?"""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import torch

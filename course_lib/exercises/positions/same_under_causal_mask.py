@@ -1,7 +1,5 @@
 """Lesson 03, positions.same_under_causal_mask: Predict: shuffled under a mask."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 

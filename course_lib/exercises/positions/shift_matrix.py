@@ -1,7 +1,5 @@
 """Lesson 03, positions.shift_matrix: The shift matrix."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

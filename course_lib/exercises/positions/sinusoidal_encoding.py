@@ -1,7 +1,5 @@
 """Lesson 03, positions.sinusoidal_encoding: Sinusoids."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from functools import partial

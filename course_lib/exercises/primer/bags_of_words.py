@@ -1,7 +1,5 @@
 """Primer, primer.bags_of_words: A bag for every sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

@@ -1,7 +1,5 @@
 """Primer, primer.critic: A critic of two layers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import torch

@@ -1,7 +1,5 @@
 """Primer, primer.distance_danced: How far each cat has danced."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

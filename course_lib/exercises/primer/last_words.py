@@ -1,7 +1,5 @@
 """Primer, primer.last_words: The last word of each sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

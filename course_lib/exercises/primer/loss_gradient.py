@@ -1,7 +1,5 @@
 """Primer, primer.loss_gradient: Which way is up."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

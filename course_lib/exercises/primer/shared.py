@@ -1,7 +1,5 @@
 """Helpers that several exercises of the primer use."""
 
-from __future__ import annotations
-
 import torch
 from torch import Generator, Tensor
 

@@ -1,7 +1,5 @@
 """Primer, primer.split: Keep some for the test."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

@@ -1,7 +1,5 @@
 """Primer, primer.train: A training loop."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 

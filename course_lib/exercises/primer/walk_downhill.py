@@ -1,7 +1,5 @@
 """Primer, primer.walk_downhill: Step by step downhill."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import torch

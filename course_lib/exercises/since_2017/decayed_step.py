@@ -1,7 +1,5 @@
 """Lesson 12, since_2017.decayed_step: A step with decay."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import torch

@@ -1,7 +1,5 @@
 """Lesson 12, since_2017.grouped_query: Heads that share their keys."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Lesson 12, since_2017.pre_norm: Pre-norm, and the norm at its end."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Lesson 12, since_2017.read_block: A softmax block by block."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Helpers for several exercises of lesson 12 use."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Lesson 12, since_2017.swiglu: A gate."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

@@ -1,7 +1,5 @@
 """Lesson 08, subwords.count_pairs: Counting pairs."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping

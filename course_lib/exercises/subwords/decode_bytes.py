@@ -1,7 +1,5 @@
 """Lesson 08, subwords.decode_bytes: Decoding, while a model is still writing."""
 
-from __future__ import annotations
-
 import codecs
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """Lesson 08, subwords.encode: Encoding a text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import reduce

@@ -1,7 +1,5 @@
 """Lesson 08, subwords.encode_bytes: Bytes instead of characters."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Lesson 08, subwords.learn_merges: Learning the merges."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Lesson 08, subwords.merge: Merging a pair."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

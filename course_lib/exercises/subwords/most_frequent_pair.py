@@ -1,7 +1,5 @@
 """Lesson 08, subwords.most_frequent_pair: Choosing a pair."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from torch import Generator

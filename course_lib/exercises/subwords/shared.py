@@ -1,7 +1,5 @@
 """Helpers for several exercises of lesson 08."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Lesson 08, subwords.vocabulary_size: Predict: how many tokens?."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from torch import Generator

@@ -1,7 +1,5 @@
 """Lesson 08, subwords.windowed_bits: Bits per byte of a long text."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 

@@ -1,7 +1,5 @@
 """Lesson 08, subwords.wordpiece: WordPiece."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Lesson 00, words_in_a_bag.accuracy: How often the model is right."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

@@ -1,7 +1,5 @@
 """Lesson 00, words_in_a_bag.analogy: Man is to king as woman is to ..."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Lesson 00, words_in_a_bag.cosine: How alike two words are."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Lesson 00, words_in_a_bag.look_up: Looking words up."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

@@ -1,7 +1,5 @@
 """Lesson 00, words_in_a_bag.majority: The majority baseline."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 

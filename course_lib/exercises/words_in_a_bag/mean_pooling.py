@@ -1,7 +1,5 @@
 """Lesson 00, words_in_a_bag.mean_pooling: The mean of the words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 

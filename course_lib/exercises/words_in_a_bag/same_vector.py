@@ -1,7 +1,5 @@
 """Lesson 00, words_in_a_bag.same_vector: Predict: which sentences look alike?."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Helpers that several exercises of lesson 00 use."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

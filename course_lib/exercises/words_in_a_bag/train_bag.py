@@ -1,7 +1,5 @@
 """Lesson 00, words_in_a_bag.train_bag: A bag that learns."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 
