@@ -11,7 +11,7 @@ from torch import Generator, Tensor, nn
 
 from course_lib.judging.edits import Edited
 from course_lib.judging.elsewhere import DEVICE
-from course_lib.judging.exercise import Case, CaseMaker, Exercise, Misconception, Value
+from course_lib.judging.exercise import Case, CaseMaker, Exercise, Hint, Misconception, Value
 from course_lib.judging.observation import turned_around
 
 SIZES = (2, 3, 5, 6, 7)
@@ -142,9 +142,25 @@ def integer(generator: Generator, low: int, high: int) -> int:
     return int(torch.randint(low, high, (), generator=generator))
 
 
-def alike(message: str, **answers: Callable[..., Value]) -> tuple[Misconception, ...]:
-    """One mistake that shows in different results: the same message for each, under the answers' names as ids."""
-    return tuple(Misconception(name, message, answer) for name, answer in answers.items())
+Advice = str | tuple[str, tuple[str, ...]]
+"""A hint's text, alone or with the ids of the mistakes that it helps with."""
+
+
+def hints(*, idea: Advice = "", shapes: Advice = "", outline: Advice = "") -> tuple[Hint, ...]:
+    """The hints of these depths."""
+    given = {"idea": idea, "shapes": shapes, "outline": outline}
+    return tuple(Hint(depth, *((hint,) if isinstance(hint, str) else hint)) for depth, hint in given.items() if hint)
+
+
+def mistake(message: str, alone: bool = False, **answers: Callable[..., Value]) -> tuple[Misconception, ...]:
+    """A mistake, or one that shows in different results: the same message for each, under the answers' names as ids.
+
+    Args:
+        message: what the student reads.
+        alone: whether that is true only of an answer that makes no other mistake.
+        **answers: wrong answers, by their ids.
+    """
+    return tuple(Misconception(name, message, answer, alone) for name, answer in answers.items())
 
 
 def slips(

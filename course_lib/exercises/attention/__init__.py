@@ -6,8 +6,8 @@ cases tell all of these apart: every answer in `correct` passes, and every misco
 in every kind that an answer must handle (`kinds`); the hidden ones are of the same kinds, with other sizes and other
 numbers. What several exercises use is in `shared.py`.
 
-Most mistakes are small edits of one right answer (`slips`): two of them in different places make a pair, which is named
-as well.
+Most mistakes are small edits of one right answer (`slips` and `edits_of`): two of them in different places make a pair,
+which is named as well. A `mistake` that shows in several results has an id for each.
 
 Messages are for the student: what the answer does, then what to do instead.
 """

@@ -6,9 +6,18 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import attention
-from course_lib.exercises.common import alike, and_turned_around, edits_of, integer, sizes, slips, unbatched_kinds
+from course_lib.exercises.common import (
+    and_turned_around,
+    edits_of,
+    hints,
+    integer,
+    mistake,
+    sizes,
+    slips,
+    unbatched_kinds,
+)
 from course_lib.exercises.worked_examples import A
-from course_lib.judging.exercise import Case, Exercise, Hint
+from course_lib.judging.exercise import Case, Exercise
 
 
 def _context_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -64,17 +73,15 @@ EXERCISE = Exercise(
         lambda embeddings, position: (torch.softmax(embeddings @ embeddings.T, dim=1) @ embeddings)[position],
     ),
     steps=("weights",),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "A matrix times a vector gives the dot product with every row, so a single product compares the word with "
-            "the whole sentence. The weighted average is a product too, with the weights on the left.",
+            "the whole sentence. The weighted average is a product too, with the weights on the left."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "`[words, d_model]` times `[d_model]` gives `[words]`. The softmax over the words keeps that shape. "
             "`[words]` times `[words, d_model]` gives `[d_model]`.",
-            answers=("weights_returned", "normalised_over_the_wrong_words", "no_softmax", "all_weights_1"),
+            ("weights_returned", "normalised_over_the_wrong_words", "no_softmax", "all_weights_1"),
         ),
     ),
     misconceptions=(
@@ -126,7 +133,7 @@ EXERCISE = Exercise(
                 ("[position]", "[position - 1]"),
             ),
         ),
-        *alike(
+        *mistake(
             "Your answer leaves the word itself out of the average. Include the word, weighted by the softmax of its "
             "dot product with itself.",
             itself_left_out=_slip(

@@ -7,9 +7,9 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import attention
-from course_lib.exercises.common import integer, slips, unbatched_kinds
+from course_lib.exercises.common import hints, integer, slips, unbatched_kinds
 from course_lib.exercises.worked_examples import A
-from course_lib.judging.exercise import Case, Exercise, Hint
+from course_lib.judging.exercise import Case, Exercise
 
 
 def _variance_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -63,18 +63,16 @@ EXERCISE = Exercise(
     cases=_variance_cases,
     correct=(_variance, _variance_in_numpy, _variance_in_double),
     steps=("products",),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Pair each query with its own key only. A matrix product would combine every query with every key, so "
-            "multiply elementwise and sum over the components instead.",
+            "multiply elementwise and sum over the components instead."
         ),
-        Hint(
-            "outline",
+        outline=(
             "Multiply `q` and `k` elementwise, which gives `[samples, d_head]`.\n"
             "Sum over the components to get one dot product for each sample, `[samples]`.\n"
             "Take the variance of these numbers. In torch, the variance is unbiased by default.",
-            answers=("biased", "standard_deviation", "mean_of_products"),
+            ("biased", "standard_deviation", "mean_of_products"),
         ),
     ),
     misconceptions=(

@@ -9,9 +9,9 @@ from torch import Generator, Tensor
 
 from course_lib import attention
 from course_lib.exercises.attention.shared import all_alike
-from course_lib.exercises.common import Kind, and_turned_around, kinds, slips
+from course_lib.exercises.common import Kind, and_turned_around, hints, kinds, slips
 from course_lib.exercises.worked_examples import A
-from course_lib.judging.exercise import Case, Exercise, Hint
+from course_lib.judging.exercise import Case, Exercise
 from course_lib.judging.ready_made import AUTOGRAD
 
 Gradients = tuple[Tensor, Tensor, Tensor]
@@ -93,22 +93,19 @@ EXERCISE = Exercise(
     cases=and_turned_around(_gradient_cases),
     correct=(_backwards, _with_the_jacobian, _query_by_query),
     steps=("alpha", "of_alpha", "of_scaled"),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Go back through the four steps: first out = alpha v, then the softmax, the division, and the scores. To "
             "get the gradient of one factor of a matrix product, replace that factor with the gradient of the product, "
-            "and transpose the other factor.",
+            "and transpose the other factor."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "The gradients of alpha, of the scaled scores and of the scores are all `[..., queries, keys]`. Multiply "
             "the gradient of the scores by the keys to get `[..., queries, d_head]`. Transpose that gradient, and "
             "multiply by the queries to get `[..., keys, d_head]`.",
-            answers=("alpha_not_transposed", "scores_not_transposed", "queries_and_keys_swapped"),
+            ("alpha_not_transposed", "scores_not_transposed", "queries_and_keys_swapped"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Compute alpha as in the forward pass.\n"
             "For `v`, multiply alpha transposed by the gradient of out. For alpha, multiply the gradient of out by "
             "`v` transposed.\n"
@@ -116,7 +113,7 @@ EXERCISE = Exercise(
             "alpha.\n"
             "For the scaling, divide by the same square root again.\n"
             "For `q`, multiply the result by the keys. For `k`, multiply the transposed result by the queries.",
-            answers=("weights_alone", "through_a_sigmoid", "no_softmax", "not_weighted", "scaled_once", "over_queries"),
+            ("weights_alone", "through_a_sigmoid", "no_softmax", "not_weighted", "scaled_once", "over_queries"),
         ),
     ),
     misconceptions=(

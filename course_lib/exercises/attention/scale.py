@@ -8,9 +8,9 @@ from torch import Generator, Tensor
 
 from course_lib import attention
 from course_lib.exercises.attention.shared import wrong_divisors
-from course_lib.exercises.common import and_turned_around, kinds, slips
+from course_lib.exercises.common import and_turned_around, hints, kinds, slips
 from course_lib.exercises.worked_examples import A
-from course_lib.judging.exercise import Case, Exercise, Hint
+from course_lib.judging.exercise import Case, Exercise
 
 
 def _scale_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -49,17 +49,15 @@ EXERCISE = Exercise(
     reference=attention.scale_scores,
     cases=and_turned_around(_scale_cases),
     correct=(_scaled, _scale_as_a_module, lambda scores, d_head: scores / torch.sqrt(torch.tensor(d_head))),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "A dot product is a sum of `d_head` products, some positive and some negative. So the typical size of a "
-            "dot product grows like the square root of `d_head`. Divide by that square root.",
+            "dot product grows like the square root of `d_head`. Divide by that square root."
         ),
-        Hint(
-            "outline",
+        outline=(
             "Use `math.sqrt` for the square root: `d_head` is an ordinary number.\n"
             "Divide the whole tensor by the square root: this divides every score at once.\n"
-            "If you write a power instead, watch the order of operations: `x ** 1/2` is half of x.",
+            "If you write a power instead, watch the order of operations: `x ** 1/2` is half of x."
         ),
     ),
     misconceptions=(

@@ -9,9 +9,9 @@ from torch import Generator, Tensor
 
 from course_lib import attention
 from course_lib.exercises.attention.shared import all_alike, wrong_divisors, wrong_transposes
-from course_lib.exercises.common import and_turned_around, kinds, slips
+from course_lib.exercises.common import and_turned_around, hints, kinds, slips
 from course_lib.exercises.worked_examples import A
-from course_lib.judging.exercise import Case, Exercise, Hint
+from course_lib.judging.exercise import Case, Exercise
 from course_lib.judging.ready_made import FUSED_ATTENTION
 
 
@@ -80,26 +80,23 @@ EXERCISE = Exercise(
     cases=and_turned_around(_attention_cases),
     correct=(_attended, _attention_by_loop, _attention_in_chunks_of_keys),
     steps=("scores", "scaled", "alpha"),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Combine four steps that you already wrote: compare queries with keys, scale, take the softmax over the "
-            "keys, and average the values. `d_head` is the number of components of a query.",
+            "keys, and average the values. `d_head` is the number of components of a query."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "Scores and weights have shape `[..., queries, keys]`: there is one row per query, and each row of "
             "weights sums to 1. `d_head` is the size of the last dimension of `q`; the dimension before it counts the "
             "queries. You need the values only at the end.",
-            answers=("softmax_over_queries", "root_of_d_value", "divided_by_number_of_keys", "root_of_number_of_keys"),
+            ("softmax_over_queries", "root_of_d_value", "divided_by_number_of_keys", "root_of_number_of_keys"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Compute the scores: queries times keys, with the last two dimensions of `k` swapped.\n"
             "Divide by the square root of the size of `q`'s last dimension.\n"
             "Take the softmax over the last dimension, the keys.\n"
             "Multiply the weights by the values.",
-            answers=(
+            (
                 "scaled_after_softmax",
                 "divided_by_d_head",
                 "divided_by_twice_d_head",

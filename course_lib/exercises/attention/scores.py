@@ -7,9 +7,9 @@ from torch import Generator, Tensor
 
 from course_lib import attention
 from course_lib.exercises.attention.shared import all_alike, wrong_transposes
-from course_lib.exercises.common import and_turned_around, edits_of, kinds, slips
+from course_lib.exercises.common import and_turned_around, edits_of, hints, kinds, mistake, slips
 from course_lib.exercises.worked_examples import A
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import Case, Exercise
 
 
 def _scores_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -53,25 +53,22 @@ EXERCISE = Exercise(
     reference=attention.dot_product_scores,
     cases=and_turned_around(_scores_cases),
     correct=(_scored, _scores_by_loop, lambda q, k: torch.einsum("...nd,...md->...nm", q, k)),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Entry (i, j) is the dot product of query i with key j, so the scores are a matrix product, with the keys "
-            "as columns. Don't use `k.T`: it reverses all dimensions, which is right only for a single matrix.",
+            "as columns. Don't use `k.T`: it reverses all dimensions, which is right only for a single matrix."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "`[..., queries, d_head]` times `[..., d_head, keys]` gives `[..., queries, keys]`. So swap the last two "
             "dimensions of `k`, and keep the leading dimensions.",
-            answers=("keys_as_rows", "reshaped_not_transposed", "not_transposed", "across_the_batch"),
+            ("keys_as_rows", "reshaped_not_transposed", "not_transposed", "across_the_batch"),
         ),
     ),
     misconceptions=(
-        Misconception(
-            "keys_as_rows",
+        *mistake(
             "Your answer is the transpose, [..., keys, queries]. Each row belongs to a query: multiply q by k "
             "transposed, not k by q transposed.",
-            _slip(("q @ k.mT", "k @ q.mT")),
+            keys_as_rows=_slip(("q @ k.mT", "k @ q.mT")),
         ),
         *wrong_transposes(_scored),
         *slips(

@@ -6,9 +6,9 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import attention
-from course_lib.exercises.common import and_turned_around, edits_of, integer, kinds, sizes, slips
+from course_lib.exercises.common import and_turned_around, edits_of, hints, integer, kinds, mistake, sizes, slips
 from course_lib.exercises.worked_examples import A
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import Case, Exercise
 from course_lib.judging.ready_made import JACOBIAN
 
 
@@ -70,18 +70,16 @@ EXERCISE = Exercise(
     cases=and_turned_around(_jacobian_cases),
     correct=(_jacobian, _jacobian_by_loop, _jacobian_by_autograd),
     steps=("alpha",),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "The weights of a row must sum to 1, so each score affects all of them, and the derivative is a matrix. "
             "Its diagonal says how a weight reacts to its own score; the other entries say how it reacts to other "
-            "scores.",
+            "scores."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "J is diag(alpha) minus the outer product of alpha with itself. `torch.diag_embed` turns `[..., keys]` "
             "into `[..., keys, keys]`. A column `[..., keys, 1]` times a row `[..., 1, keys]` is the outer product.",
-            answers=("inner_product", "diagonal_left_out", "own_weight_squared", "identity_not_weighted"),
+            ("inner_product", "diagonal_left_out", "own_weight_squared", "identity_not_weighted"),
         ),
     ),
     misconceptions=(
@@ -102,10 +100,9 @@ EXERCISE = Exercise(
                 ("own = alpha", "own = torch.zeros_like(alpha)"),
             ),
         ),
-        Misconception(
-            "second_term_left_out",
+        *mistake(
             "Your answer lacks the second term. Subtract alpha_i alpha_j from every entry.",
-            _slip((" - product", "")),
+            second_term_left_out=_slip((" - product", "")),
             alone=True,  # without the first term as well, nothing is left: zeros, which are no answer at all
         ),
         *slips(

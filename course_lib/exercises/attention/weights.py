@@ -7,9 +7,9 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import attention
-from course_lib.exercises.common import and_turned_around, integer, kinds, sizes, slips
+from course_lib.exercises.common import and_turned_around, hints, integer, kinds, sizes, slips
 from course_lib.exercises.worked_examples import A
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint
+from course_lib.judging.exercise import CORE, Case, Exercise
 from course_lib.judging.ready_made import SOFTMAX
 
 
@@ -75,29 +75,21 @@ EXERCISE = Exercise(
         _weights_by_loop,
         lambda scaled: torch.exp(scaled - torch.logsumexp(scaled, dim=-1, keepdim=True)),
     ),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Subtracting the same number from all scores of a row doesn't change its softmax. Subtract the row's "
-            "largest score: then every exponent is at most 0, and nothing can overflow.",
+            "largest score: then every exponent is at most 0, and nothing can overflow."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "A sum or maximum over the keys has shape `[..., queries]`, which broadcasting aligns with the wrong "
             "dimension. With `keepdim=True`, its shape is `[..., queries, 1]`: one number for each row.",
-            answers=(
-                "safe_sum_without_keepdim",
-                "maximum_without_keepdim",
-                "normalised_over_queries",
-                "sum_over_queries",
-            ),
+            ("safe_sum_without_keepdim", "maximum_without_keepdim", "normalised_over_queries", "sum_over_queries"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Find the largest score of each row: take the maximum over the last dimension, keeping the dimension.\n"
             "Subtract that score from the row and take `exp`.\n"
             "Sum each row, keeping the dimension.\n"
-            "Divide.",
+            "Divide."
         ),
     ),
     misconceptions=(

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, and_turned_around, edits_of, integer
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import and_turned_around, edits_of, hints, integer, mistake
+from course_lib.judging.exercise import CORE, Case, Exercise
 from course_lib.objectives import heads
 
 
@@ -97,28 +97,25 @@ EXERCISE = Exercise(
     parts={CORE: 3, "limited length": 1},
     correct=(_spans_in_a_table, _spans_by_loop, _spans_of_probabilities),
     steps=("scores", "possible"),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "The best beginning and the best end may belong to different answers, or come in the wrong order. Score "
-            "all pairs at once, and mask those that are not spans.",
+            "all pairs at once, and mask those that are not spans."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "Broadcast beginnings as `[batch, tokens, 1]` and ends as `[batch, 1, tokens]` to get a table of all "
             "sums, `[batch, tokens, tokens]`. The valid spans are its upper triangle, with the diagonal. A limit on "
             "the length cuts off a corner of the table: use the argument `diagonal` of `triu` and `tril`.",
-            answers=("lower_triangle", "one_word_excluded", "one_word_too_many", "limit_ignored", "cut_off"),
+            ("lower_triangle", "one_word_excluded", "one_word_too_many", "limit_ignored", "cut_off"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Split the logits into beginnings and ends, and add them as a table.\n"
             "Make a boolean table of the valid spans: the upper triangle, and with `max_tokens` only a band of it.\n"
             "Fill the rest with minus infinity, because sums may be negative.\n"
             "Take the `argmax` of each flattened table: it equals the row times the number of tokens, plus the "
             "column.\n"
             "Integer division gives you the row, and the remainder gives you the column.",
-            answers=(
+            (
                 "each_by_itself",
                 "sorted_afterwards",
                 "impossible_spans_at_zero",
@@ -129,55 +126,53 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        *alike(
+        *mistake(
             "Your answer doesn't choose the beginning and the end together. Another pair may have a larger sum: "
             "compare all pairs with first <= last.",
             each_by_itself=lambda logits, max_tokens=None: logits.argmax(dim=2),
             sorted_afterwards=lambda logits, max_tokens=None: logits.argmax(dim=2).sort(dim=1).values,
             beginning_first=_first_then_last,
         ),
-        Misconception(
-            "search_from_zero",
+        *mistake(
             "Your answer returns 0, 0 where all sums are negative, because it looks for a sum above 0. Start the best "
             "sum at -inf.",
-            _slip((_BEST, f"{_BEST} * (scores.amax(dim=1) > 0)"), paired=False),
+            search_from_zero=_slip((_BEST, f"{_BEST} * (scores.amax(dim=1) > 0)"), paired=False),
         ),
-        Misconception(
-            "one_for_the_batch",
+        *mistake(
             "Your answer returns the best span of the whole batch for every text. Flatten each text's table "
             "separately, .flatten(1), and take argmax(dim=1).",
-            _slip((_BEST, "scores[scores.amax(dim=1).argmax()].argmax().expand(len(logits))"), paired=False),
+            one_for_the_batch=_slip(
+                (_BEST, "scores[scores.amax(dim=1).argmax()].argmax().expand(len(logits))"), paired=False
+            ),
         ),
-        *alike(
+        *mistake(
             "Your answer allows the wrong spans. With beginnings as rows and ends as columns, keep the upper "
             "triangle, triu, with its diagonal: first and last may be the same token.",
             lower_triangle=_slip(("~possible", "~possible.mT"), paired=False),
             one_word_excluded=_slip(("triu()", "triu(1)")),
         ),
-        *alike(
+        *mistake(
             "Your answer lets invalid spans win where all sums are negative, because it sets them to 0 or another "
             "number that is too large. Fill them with -inf.",
             impossible_spans_at_zero=_slip(("-math.inf", "0.0")),
             triangle_multiplied=_slip(("table.masked_fill(~possible, -math.inf)", "(table * possible)")),
         ),
-        *alike(
+        *mistake(
             "Your answer doesn't combine the two scores correctly. The scores are logarithms up to a constant, so "
             "adding them multiplies the probabilities.",
             multiplied=_slip((_SUMS, "first.unsqueeze(2) * last.unsqueeze(1)")),
             sum_of_probabilities=_slip((_SUMS, "first.softmax(1).unsqueeze(2) + last.softmax(1).unsqueeze(1)")),
         ),
-        Misconception(
-            "last_and_first",
+        *mistake(
             "Your answer returns the last position first. Return the first position, then the last.",
-            _slip((_TOLD, "best % tokens, best // tokens")),
+            last_and_first=_slip((_TOLD, "best % tokens, best // tokens")),
         ),
-        Misconception(
-            "end_behind_the_span",
+        *mistake(
             "Your answer returns the position after the span, as in a Python slice. Return the position of the last "
             "token.",
-            _slip((_TOLD, f"{_TOLD} + 1")),
+            end_behind_the_span=_slip((_TOLD, f"{_TOLD} + 1")),
         ),
-        *alike(
+        *mistake(
             "Your answer doesn't apply max_tokens correctly. Search all spans with last - first + 1 <= max_tokens, "
             "and only those.",
             limit_ignored=_slip(("max_tokens is not None", "False")),

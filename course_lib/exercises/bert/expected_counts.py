@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import torch
 from torch import Generator
 
-from course_lib.exercises.common import integer, predicted, slips
-from course_lib.judging.exercise import Case, Exercise, Hint
+from course_lib.exercises.common import hints, integer, predicted, slips
+from course_lib.judging.exercise import Case, Exercise
 from course_lib.objectives import pretraining
 
 
@@ -48,11 +48,10 @@ EXERCISE = Exercise(
         lambda tokens: (0.12 * tokens, 0.015 * tokens, 0.015 * tokens),
         lambda tokens: tuple((0.15 * tokens * torch.tensor([0.8, 0.1, 0.1], dtype=torch.float64)).tolist()),
     ),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "First work out how many tokens are chosen. Then split up the chosen tokens: 0.15 times 0.8, and so on. "
-            "An average need not be a whole number.",
+            "An average need not be a whole number."
         ),
     ),
     misconceptions=slips(

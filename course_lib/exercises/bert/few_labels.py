@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import integer, slips
-from course_lib.judging.exercise import Case, Exercise, Hint
+from course_lib.exercises.common import hints, integer, slips
+from course_lib.judging.exercise import Case, Exercise
 from course_lib.references import bert
 
 
@@ -75,16 +75,12 @@ EXERCISE = Exercise(
     cases=_few_cases,
     correct=(_few_by_counting, _few_class_by_class, _few_by_filtering),
     steps=("so_far",),
-    hints=(
-        Hint(
-            "idea",
-            "Walk along `order` once. Take a text if its class has not yet reached its share.",
-        ),
-        Hint(
-            "shapes",
+    hints=hints(
+        idea="Walk along `order` once. Take a text if its class has not yet reached its share.",
+        shapes=(
             "`order` holds positions: `labels[order]` are the labels in the order of your walk. Each class gets "
             "`count` divided by the number of distinct labels.",
-            answers=("labels_in_their_own_order", "ranks_returned", "count_of_each"),
+            ("labels_in_their_own_order", "ranks_returned", "count_of_each"),
         ),
     ),
     misconceptions=slips(

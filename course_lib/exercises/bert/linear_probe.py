@@ -7,8 +7,8 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from course_lib.exercises.common import Kind, alike, and_turned_around, edits_of, integer, sizes, slips
-from course_lib.judging.exercise import Case, Exercise, Hint
+from course_lib.exercises.common import Kind, and_turned_around, edits_of, hints, integer, mistake, sizes, slips
+from course_lib.judging.exercise import Case, Exercise
 from course_lib.references import bert
 
 
@@ -104,29 +104,26 @@ EXERCISE = Exercise(
     cases=and_turned_around(_probe_cases),
     correct=(_probe_by_formula, _probe_by_torch, _probe_by_autograd),
     steps=("mean", "variance", "W", "b"),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "You don't know the new texts yet: compute the mean and the variance over the training texts, and use "
-            "them for all texts. Then write a training loop as in lesson 05, with all texts in every step.",
+            "them for all texts. Then write a training loop as in lesson 05, with all texts in every step."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "The mean and the variance are `[d_model]`, one number for each feature. W is `[classes, d_model]` and b "
             "is `[classes]`. Both start at zero, and only W decays.",
-            answers=("each_text_by_itself", "bias_decays", "variance_by_n_minus_1"),
+            ("each_text_by_itself", "bias_decays", "variance_by_n_minus_1"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Compute the mean and the variance of each feature over the training texts.\n"
             "Use these to standardize the training texts and the new texts.\n"
             "Set W and b to zero.\n"
             "In each step, compute the logits, the mean cross-entropy and new gradients, and update both parameters.\n"
-            "Return the new texts' scores, before the softmax.",
+            "Return the new texts' scores, before the softmax."
         ),
     ),
     misconceptions=(
-        *alike(
+        *mistake(
             "Your answer uses the new texts' mean and variance. Use those of the training texts: W was trained on "
             "that scale, and the test must not influence the training.",
             statistics_of_the_new_texts=_slip(
@@ -138,32 +135,32 @@ EXERCISE = Exercise(
                 paired=False,
             ),
         ),
-        *alike(
+        *mistake(
             "Your answer does not standardize all texts. For training texts and new texts alike, subtract each "
             "feature's mean, and divide by the square root of its variance.",
             new_texts_as_they_are=_slip((_NEW, "new = new_features")),
             not_standardized=_slip((_X, "x = features"), (_NEW, "new = new_features")),
             not_centred=_slip((_X, "x = features / scale"), (_NEW, "new = new_features / scale")),
         ),
-        *alike(
+        *mistake(
             "Your answer divides by the wrong number. Divide by sqrt(variance + 1e-5), with `correction=0`.",
             root_forgotten=_slip((_SCALE, "variance + 1e-5")),
             variance_by_n_minus_1=_slip(("unbiased=False", "unbiased=len(features) > 1")),
             nothing_added=_slip((_SCALE, "variance.sqrt()")),
         ),
-        *alike(
+        *mistake(
             "Your answer doesn't update the bias correctly. Update it like W, but without decay.",
             bias_decays=_slip((_B, "b - rate * (of_b + decay * b)")),
             bias_forgotten=_slip((_B, "b")),
         ),
-        *alike(
+        *mistake(
             "Your answer applies the wrong decay to W. Each step subtracts `rate * decay * W`: add `decay * W` to the "
             "gradient, or decay / 2 times the sum of squares to the loss.",
             no_decay=_slip((_W, "W - rate * of_W")),
             twice_the_decay=_slip((_W, "W - rate * (of_W + 2 * decay * W)")),
             decay_without_the_rate=_slip((_W, "W - rate * of_W - decay * W")),
         ),
-        *alike(
+        *mistake(
             "Your answer does not return scores. Return the scores of all classes, without softmax or argmax.",
             probabilities=_slip((_RETURN, "return (new @ W.T + b).softmax(dim=-1)")),
             classes_chosen=_slip((_RETURN, "return (new @ W.T + b).argmax(dim=-1)")),

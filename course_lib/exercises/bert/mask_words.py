@@ -7,8 +7,8 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.bert.shared import CLS, MASK, SEP
-from course_lib.exercises.common import alike, and_turned_around, edits_of, integer
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import and_turned_around, edits_of, hints, integer, mistake
+from course_lib.judging.exercise import Case, Exercise
 from course_lib.objectives import pretraining
 
 
@@ -101,27 +101,24 @@ EXERCISE = Exercise(
     cases=and_turned_around(_mask_cases),
     correct=(_masked_at_once, _masked_in_place, _masked_by_loop),
     steps=("chosen",),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Ask two questions at each position: is the token chosen, and if so, what replaces it? At every chosen "
-            "position, the label is the original token, even where the token is unchanged.",
+            "position, the label is the original token, even where the token is unchanged."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "Everything is `[batch, tokens]`. `torch.where(condition, a, b)` takes values from a where the condition "
             "is True and from b elsewhere; a and b may also be plain numbers. For three cases, put one `torch.where` "
             "inside another. Combine booleans with `&` and `~`.",
-            answers=("or_for_and", "special_chosen", "the_other_words_hidden", "one_draw_for_both"),
+            ("or_for_and", "special_chosen", "the_other_words_hidden", "one_draw_for_both"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Choose a position if `chance` is below 0.15 there and `special` is False.\n"
             "Work out the new id: that of [MASK] if `fate` is below 0.8, that of the other token if it is below 0.9, "
             "and otherwise the token's own.\n"
             "Use the new id at the chosen positions, and the old id everywhere else.\n"
             "Set the labels to the ids at the chosen positions, and to -100 everywhere else.",
-            answers=(
+            (
                 "labels_only_where_mask",
                 "labels_only_where_changed",
                 "labels_missing_where_kept",
@@ -132,7 +129,7 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        *alike(
+        *mistake(
             "Your answer makes an exception for a [MASK] that is already in the text. It is a token like any other: "
             "only `chance` and `special` decide which tokens are chosen and labeled.",
             mask_never_chosen=_slip((_CHOSEN, f"{_CHOSEN} & (ids != mask_id)"), paired=False),
@@ -140,23 +137,23 @@ EXERCISE = Exercise(
                 (_LABELS, "torch.where(chosen | (corrupted == mask_id), ids, -100)"), paired=False
             ),
         ),
-        *alike(
+        *mistake(
             "Your answer chooses special tokens. Leave out the positions where `special` is True, including padding.",
             special_chosen=_slip((_CHOSEN, "small")),
             first_and_last_left_out=_slip((_CHOSEN, "small.index_fill(1, torch.tensor([0, ids.shape[1] - 1]), False)")),
         ),
-        *alike(
+        *mistake(
             "Your answer chooses the wrong tokens. Choose those where `chance` is below 0.15 and `special` is False: "
             "combine both with &.",
             or_for_and=_slip((_CHOSEN, "small | ~special")),
             the_other_words_hidden=_slip((_CHOSEN, "~small & ~special")),
         ),
-        *alike(
+        *mistake(
             "Your answer changes tokens that were not chosen. Use `fate` only at the chosen positions.",
             unchosen_hidden_too=_slip(("torch.where(chosen, shown, ids)", "shown")),
             all_but_special_hidden=_slip(("chosen, shown", "~special, shown")),
         ),
-        *alike(
+        *mistake(
             "Your answer doesn't use `fate` correctly. Below 0.8, a chosen token becomes [MASK]; between 0.8 and 0.9, "
             "it becomes the token in `anything`; above 0.9, it stays.",
             always_mask=_slip(("fate < 0.8", "fate < 2")),
@@ -164,12 +161,11 @@ EXERCISE = Exercise(
             others_and_stays_exchanged=_slip(("anything, ids", "ids, anything")),
             one_draw_for_both=_slip(("shown = ", "fate = chance / 0.15\n    shown = ")),
         ),
-        Misconception(
-            "mask_id_of_bert",
+        *mistake(
             "Your answer uses 103 for [MASK], its id in BERT's own vocabulary. Use `mask_id`.",
-            _slip(("mask_id, ", "103, ")),
+            mask_id_of_bert=_slip(("mask_id, ", "103, ")),
         ),
-        *alike(
+        *mistake(
             "Your answer leaves some chosen tokens without a label. Label every one of them, even if it is unchanged.",
             no_label_where_the_word_itself_is_drawn=_slip(
                 (_LABELS, "torch.where(chosen & ((corrupted != ids) | (fate < 0.8) | (fate >= 0.9)), ids, -100)")
@@ -178,7 +174,7 @@ EXERCISE = Exercise(
             labels_missing_where_kept=_slip((_LABELS, "torch.where(chosen & (fate < 0.9), ids, -100)")),
             labels_only_where_mask=_slip((_LABELS, "torch.where(chosen & (fate < 0.8), ids, -100)")),
         ),
-        *alike(
+        *mistake(
             "Your labels are wrong. Use the original ids at the chosen positions, and -100 everywhere else.",
             labels_everywhere=_slip((_LABELS, "ids.clone()")),
             special_asked_for=_slip((_LABELS, "torch.where(small, ids, -100)")),
@@ -186,10 +182,9 @@ EXERCISE = Exercise(
             labels_inverted=_slip((_LABELS, "torch.where(chosen, -100, ids)")),
             labels_zero=_slip((_LABELS, "torch.where(chosen, ids, 0)")),
         ),
-        Misconception(
-            "exchanged",
+        *mistake(
             "Your answer returns the labels first. Return the corrupted ids first, then the labels.",
-            _slip(("corrupted, labels", "labels, corrupted")),
+            exchanged=_slip(("corrupted, labels", "labels, corrupted")),
         ),
     ),
 )

@@ -6,8 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, edits_of, integer, slips
-from course_lib.judging.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import edits_of, hints, integer, mistake, slips
+from course_lib.judging.exercise import CORE, Callback, Case, Exercise
 from course_lib.judging.recorded.stand_ins import RowScore
 from course_lib.objectives import heads
 
@@ -87,18 +87,16 @@ EXERCISE = Exercise(
     parts={CORE: 2, "large scores": 1},
     correct=(_choices_as_rows, _choice_after_choice, _choices_by_exponentials),
     steps=("scores",),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "To the encoder, every choice is a separate row. Flatten the choices into rows, get all scores, restore "
-            "the shape, and let the choices for one question compete.",
+            "the shape, and let the choices for one question compete."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "`flatten` merges two neighboring dimensions: `[batch, choices, tokens]` becomes `[batch * choices, "
             "tokens]`, question by question, and the scores come back in the same order. Restore `[batch, choices]`, "
             "then take the softmax over the last dimension.",
-            answers=(
+            (
                 "rows_mixed_up",
                 "laid_out_by_choices",
                 "softmax_over_the_batch",
@@ -109,12 +107,11 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "scores_returned",
+        *mistake(
             "Your answer returns the scores. Take the softmax over the choices.",
-            _slip((_SOFTMAX, "scores")),
+            scores_returned=_slip((_SOFTMAX, "scores")),
         ),
-        *alike(
+        *mistake(
             "Your answer lets different questions compete. Take the softmax over the choices of one question: shape "
             "the scores [batch, choices], then use dim=1.",
             softmax_over_the_batch=_slip((_SOFTMAX, "scores.softmax(dim=0)")),
@@ -162,14 +159,14 @@ EXERCISE = Exercise(
                 (_RETURN, "return p.T.contiguous()"),
             ),
         ),
-        *alike(
+        *mistake(
             "Your answer passes `score` a different mask or different segments. Pass the mask and the segments that "
             "you were given.",
             padding_read=_slip((_MASK, f"torch.ones_like({_MASK})")),
             mask_inverted=_slip((_MASK, f"~{_MASK}")),
             one_segment=_slip((_SEGMENTS, f"torch.zeros_like({_SEGMENTS})")),
         ),
-        *alike(
+        *mistake(
             "Your exponentials overflow or underflow when the scores are large in magnitude. Use torch.softmax, which "
             "subtracts each question's largest score first.",
             exponentials_too_large=_slip((_SOFTMAX, "scores.exp() / scores.exp().sum(dim=1, keepdim=True)")),

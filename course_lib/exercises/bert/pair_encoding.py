@@ -7,8 +7,8 @@ from torch import Generator, Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from course_lib.exercises.bert.shared import CLS, PAD, SEP
-from course_lib.exercises.common import alike, edits_of, integer, slips
-from course_lib.judging.exercise import Case, Exercise, Hint
+from course_lib.exercises.common import edits_of, hints, integer, mistake, slips
+from course_lib.judging.exercise import Case, Exercise
 from course_lib.judging.ready_made import PAIRS
 from course_lib.objectives import pretraining
 
@@ -104,48 +104,45 @@ EXERCISE = Exercise(
     reference=pretraining.encode_pairs,
     cases=_pair_cases,
     correct=(_pairs_by_padding_lists, _pairs_in_place, _pairs_by_looking_at_ids),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Build each row as two Python lists, ids and segments, and pad afterward. Every [SEP] belongs to the "
-            "text before it. A missing second text has no [SEP].",
+            "text before it. A missing second text has no [SEP]."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "After padding, ids, segments and mask are all `[batch, tokens]`. `torch.nn.utils.rnn.pad_sequence` pads "
             "a list of tensors at their ends with a value of your choice; pad segments with 0. A position holds a "
             "token if its index is less than the length of its row.",
-            answers=("segments_padded_with_padding_id", "ids_padded_with_zero", "mask_inverted", "mask_one_too_long"),
+            ("segments_padded_with_padding_id", "ids_padded_with_zero", "mask_inverted", "mask_one_too_long"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "For each pair: the first part is [CLS], the first text and [SEP], in segment 0.\n"
             "The second part is the second text and [SEP], in segment 1; without a second text, it is empty.\n"
             "Store the length of each row before you pad it.\n"
             "Pad ids with `padding_id` and segments with 0.\n"
             "For the mask, compare a row of positions with a column of lengths.",
-            answers=("last_sep_in_first_segment", "first_sep_in_second_segment", "a_sep_for_no_text"),
+            ("last_sep_in_first_segment", "first_sep_in_second_segment", "a_sep_for_no_text"),
         ),
     ),
     misconceptions=(
-        *alike(
+        *mistake(
             "Your rows have the wrong number of [SEP] tokens. Put one after each text, and none where the second text "
             "is None.",
             last_sep_missing=_slip(("*second, sep_id", "*second")),
             no_sep_behind_one_text=_slip(("*first, sep_id]", "*first, *([] if second is None else [sep_id])]")),
             a_sep_for_no_text=_slip(("[] if", "[sep_id] if")),
         ),
-        *alike(
+        *mistake(
             "Your rows have the wrong number of [CLS] tokens. Put exactly one in each row, at the very beginning.",
             cls_missing=_slip(("[cls_id, ", "[")),
             cls_before_both=_slip(("[*second", "[cls_id, *second")),
         ),
-        *alike(
+        *mistake(
             "Your segments assign a [SEP] to the wrong text. Each [SEP] belongs to the text before it.",
             first_sep_in_second_segment=_slip((_SEGMENTS, f"[0] * (len(one) - {_PAIR}) + [1] * (len(two) + {_PAIR})")),
             last_sep_in_first_segment=_slip((_SEGMENTS, f"[0] * len(one) + [1] * (len(two) - 1) + [0] * {_PAIR}")),
         ),
-        *alike(
+        *mistake(
             "Your segments are not 0 in the padding. Pad them with 0: `padding_id` is only for the ids.",
             padding_in_second_segment=_slip(("row, 0", "row, 1")),
             padding_in_the_last_segment=_slip(("row, 0", "row, row[-1]")),

@@ -6,8 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, edits_of, integer
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import edits_of, hints, integer, mistake
+from course_lib.judging.exercise import Case, Exercise
 from course_lib.objectives import pretraining
 from course_lib.objectives.labelled_data import IGNORED
 
@@ -87,24 +87,20 @@ EXERCISE = Exercise(
     cases=_loss_cases,
     correct=(_loss_of_each, _loss_by_loop, _loss_by_softplus),
     steps=("token_loss", "pair_loss"),
-    hints=(
-        Hint(
-            "idea",
-            "Add two cross-entropies, each with its own mean. Judging a pair is a classification with two classes.",
-        ),
+    hints=hints(
+        idea="Add two cross-entropies, each with its own mean. Judging a pair is a classification with two classes.",
     ),
     misconceptions=(
-        Misconception(
-            "mean_of_both",
+        *mistake(
             "Your answer is the mean of the two losses, which is half the right value. BERT's loss is their sum.",
-            _slip((_BOTH, "(tokens + pairs) / 2")),
+            mean_of_both=_slip((_BOTH, "(tokens + pairs) / 2")),
         ),
-        *alike(
+        *mistake(
             "Your answer has only one of the two losses. Add the masked tokens' loss and the pairs' loss.",
             words_alone=_slip((_BOTH, "tokens + 0 * pairs")),
             pairs_alone=_slip((_BOTH, "0 * tokens + pairs")),
         ),
-        *alike(
+        *mistake(
             "Your answer takes the wrong mean. Average the tokens' loss over all masked tokens and the pairs' loss "
             "over all pairs, then add the two.",
             over_all_answers=_slip(
@@ -120,34 +116,30 @@ EXERCISE = Exercise(
             ),
             divided_by_all_places=_slip((_BOTH, "tokens * asked.sum() / asked.numel() + pairs"), paired=False),
         ),
-        *alike(
+        *mistake(
             "Your answer sums a loss, so it grows with the batch. Take the mean of each loss.",
             pairs_summed=_slip(("pairs, pair_labels)", "pairs, pair_labels, reduction='sum')")),
             words_summed=_slip(("word_labels[asked])", "word_labels[asked], reduction='sum')")),
         ),
-        Misconception(
-            "every_place_asked",
+        *mistake(
             "Your answer also trains on positions that were not chosen, as if their label were token 0. Skip the "
             "positions whose label is -100.",
-            _slip(("asked = ", "word_labels = word_labels.clamp(min=0)\n    asked = ")),
+            every_place_asked=_slip(("asked = ", "word_labels = word_labels.clamp(min=0)\n    asked = ")),
         ),
-        Misconception(
-            "word_0_left_out",
+        *mistake(
             "Your answer skips the positions whose label is 0. But 0 is the id of a token: skip the positions whose "
             "label is -100.",
-            _slip((_ASKED, "word_labels > 0")),
+            word_0_left_out=_slip((_ASKED, "word_labels > 0")),
         ),
-        Misconception(
-            "pair_labels_exchanged",
+        *mistake(
             "Your answer swaps the labels of the pairs. A label is the index of the right score: 0 for the first, 1 "
             "for the second.",
-            _slip(("pairs, pair_labels", "pairs, 1 - pair_labels")),
+            pair_labels_exchanged=_slip(("pairs, pair_labels", "pairs, 1 - pair_labels")),
         ),
-        Misconception(
-            "two_questions",
+        *mistake(
             "Your answer judges each of the two scores separately, with a sigmoid. The two classes exclude each "
             "other: use cross-entropy, with one softmax over both.",
-            _slip(
+            two_questions=_slip(
                 (
                     "F.nll_loss(log_p_pairs, pair_labels)",
                     "F.binary_cross_entropy_with_logits(pair_logits, F.one_hot(pair_labels, 2).to(pair_logits.dtype))",
@@ -155,34 +147,30 @@ EXERCISE = Exercise(
                 paired=False,
             ),
         ),
-        *alike(
+        *mistake(
             "Your answer takes a softmax twice. Pass the scores to cross_entropy: it takes the softmax itself.",
             words_take_it_twice=_slip(_WORDS_TWICE),
             pairs_take_it_twice=_slip(_PAIRS_TWICE),
         ),
-        Misconception(
-            "without_logarithm",
+        *mistake(
             "Your answer passes probabilities to nll_loss, which needs log-probabilities. Use cross_entropy on the "
             "scores.",
-            _slip(("[asked].log_", "[asked]."), ("pair_logits.log_", "pair_logits.")),
+            without_logarithm=_slip(("[asked].log_", "[asked]."), ("pair_logits.log_", "pair_logits.")),
         ),
-        Misconception(
-            "negative",
+        *mistake(
             "Your answer has the wrong sign. A log-probability is negative: the loss is minus the log-probability.",
-            _slip((_BOTH, "-tokens - pairs")),
+            negative=_slip((_BOTH, "-tokens - pairs")),
         ),
-        Misconception(
-            "pairs_detached",
+        *mistake(
             "Your value is right, but the loss of the pairs is detached (.item(), .detach(), no_grad), so the model "
             "cannot learn from it.",
-            _slip((_BOTH, "tokens + pairs.detach()")),
+            pairs_detached=_slip((_BOTH, "tokens + pairs.detach()")),
             alone=True,
         ),
-        Misconception(
-            "words_detached",
+        *mistake(
             "Your value is right, but the loss of the tokens is detached (.item(), .detach(), no_grad), so the model "
             "cannot learn from it.",
-            _slip((_BOTH, "tokens.detach() + pairs")),
+            words_detached=_slip((_BOTH, "tokens.detach() + pairs")),
             alone=True,
         ),
     ),

@@ -6,8 +6,8 @@ from itertools import pairwise
 import torch
 from torch import Generator
 
-from course_lib.exercises.common import alike, edits_of, integer
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import edits_of, hints, integer, mistake
+from course_lib.judging.exercise import CORE, Case, Exercise
 from course_lib.objectives import pretraining
 from course_lib.objectives.pretraining import FOLLOWING
 
@@ -123,41 +123,37 @@ EXERCISE = Exercise(
     cases=_pair_cases,
     parts={CORE: 2, _THE_NEXT_ONE: 1},
     correct=(_pairs_side_by_side, _pairs_by_iterators, _pairs_by_borders),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Collect all pairs of neighbors, text by text. Then go through the pairs, `chances` and `others` in "
-            "parallel.",
+            "parallel."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "A text of n sentences has n - 1 pairs. `itertools.pairwise` gives the pairs of neighbors in a list, and "
-            "`zip` goes through three lists at once. For the label, compare the second sentence with the original one.",
+            "`zip` goes through three lists at once. For the label, compare the second sentence with the original one."
         ),
     ),
     misconceptions=(
-        Misconception(
-            "labels_exchanged",
+        *mistake(
             "Your labels are swapped. Return 0 where the second sentence follows, and 1 where it does not.",
-            _slip((_LABEL, "int(second == true)")),
+            labels_exchanged=_slip((_LABEL, "int(second == true)")),
         ),
-        Misconception(
-            "large_chance_stays",
+        *mistake(
             "Your answer keeps the second sentence if the random number is high. Keep it if the number is below 0.5.",
-            _slip(("chance < 0.5", "chance >= 0.5")),
+            large_chance_stays=_slip(("chance < 0.5", "chance >= 0.5")),
         ),
-        *alike(
+        *mistake(
             "Your answer also makes a pair that begins with the last sentence of a text. No sentence of the text "
             "follows it: n sentences make n - 1 pairs.",
             across_texts=_slip(("pair for text in texts for pair in pairwise(text)", "*pairwise(sum(texts, []))")),
             in_a_ring=_slip((_NEIGHBOURS, "zip(text, [*text[1:], text[0]])")),
         ),
-        *alike(
+        *mistake(
             "Your answer leaves out pairs of neighbors. Pair each sentence of a text with the one after it.",
             two_by_two=_slip((_NEIGHBOURS, "zip(text[::2], text[1::2])")),
             first_pair_of_each_text=_slip((_NEIGHBOURS, "pairwise(text[:2])")),
         ),
-        *alike(
+        *mistake(
             "Your answer uses the wrong `chances` or `others`. Pair number k goes with chances[k] and others[k], even "
             "if it doesn't need a new sentence.",
             others_one_after_another=_slip((_FOUND, "found, o = [], iter(others)"), ("else other", "else next(o)")),
@@ -165,7 +161,7 @@ EXERCISE = Exercise(
                 ("chances, others,", "*([x for t in texts for x in a[: len(t) - 1]] for a in (chances, others)),")
             ),
         ),
-        *alike(
+        *mistake(
             "Your answer changes the first sentence where the random number is high. Replace only the second sentence.",
             first_replaced=_slip(
                 ("second = true if stays else other", "first, second = first if stays else other, true"), _BY_THE_CHANCE
@@ -173,22 +169,20 @@ EXERCISE = Exercise(
             turned_around=_slip(("else other", "else first"), ("(first, second", "(first if stays else true, second")),
             other_first=_slip(("else other", "else first"), ("(first, second", "(first if stays else other, second")),
         ),
-        *alike(
+        *mistake(
             "Your answer never uses the other sentences. Where the random number is 0.5 or more, replace the second "
             "sentence with the one from `others`.",
             random_left_out=_slip(("found.append", "if stays:\n            found.append")),
             none_replaced=_slip(("else other", "else true"), _BY_THE_CHANCE),
         ),
-        Misconception(
-            "label_first",
+        *mistake(
             "Your answer puts the label first. Return the first sentence, then the second sentence, then the label.",
-            _slip(("first, second, label", "label, first, second")),
+            label_first=_slip(("first, second, label", "label, first, second")),
         ),
-        Misconception(
-            "label_by_the_chance",
+        *mistake(
             "Your label depends only on the random number. If the sentence drawn from `others` happens to be the next "
             "one, the label must be 0, too.",
-            _slip(_BY_THE_CHANCE),
+            label_by_the_chance=_slip(_BY_THE_CHANCE),
             alone=True,
         ),
     ),

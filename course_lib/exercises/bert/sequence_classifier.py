@@ -6,8 +6,18 @@ import torch
 from torch import Generator, Tensor, nn
 
 from course_lib.exercises.bert.shared import classifier, linear_layer, normalised
-from course_lib.exercises.common import SMALLEST, Kind, alike, and_turned_around, edits_of, integer, sizes, slips
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import (
+    SMALLEST,
+    Kind,
+    and_turned_around,
+    edits_of,
+    hints,
+    integer,
+    mistake,
+    sizes,
+    slips,
+)
+from course_lib.judging.exercise import Case, Exercise, Misconception
 from course_lib.objectives import heads
 
 
@@ -92,17 +102,15 @@ EXERCISE = Exercise(
         ),
     ),
     steps=("pooled",),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Take the vector of the first token of each text, then apply the layers in the order of the constructor. "
-            "The formula in the lesson shows what comes between the layers.",
+            "The formula in the lesson shows what comes between the layers."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "`[batch, tokens, d_model]` becomes `[batch, d_model]` when you take index 0 of the token dimension. The "
             "first layer keeps that shape, and the second gives `[batch, classes]`.",
-            answers=("every_word", "first_sequence"),
+            ("every_word", "first_sequence"),
         ),
     ),
     misconceptions=(
@@ -147,35 +155,31 @@ EXERCISE = Exercise(
                 ("sigmoid", "a sigmoid", "torch.sigmoid"),
             )
         ),
-        Misconception(
-            "dense_left_out",
+        *mistake(
             "Your answer leaves out `dense` and its tanh. Apply both before you classify.",
-            _slip((_POOLED, "first")),
+            dense_left_out=_slip((_POOLED, "first")),
         ),
-        Misconception(
-            "tanh_before_dense",
+        *mistake(
             "Your answer takes the tanh before the dense layer. The order is dense, tanh, output.",
-            _slip((_POOLED, "self.dense(first.tanh())")),
+            tanh_before_dense=_slip((_POOLED, "self.dense(first.tanh())")),
         ),
-        *alike(
+        *mistake(
             "Your answer takes the tanh of the scores, which squeezes them between -1 and 1. Use one tanh, between "
             "the two layers.",
             tanh_at_the_end=_slip(("torch.tanh", ""), ("return scores", "return scores.tanh()")),
             tanh_at_the_end_too=_slip(("return scores", "return scores.tanh()")),
         ),
-        Misconception(
-            "dropout",
+        *mistake(
             "Your answer applies dropout to the vector in training. BERT does that, too, but leave it out in this "
             "exercise.",
-            _slip(("(pooled)", "(nn.functional.dropout(pooled, 0.1, self.training))")),
+            dropout=_slip(("(pooled)", "(nn.functional.dropout(pooled, 0.1, self.training))")),
         ),
-        Misconception(
-            "dense_transposed",
+        *mistake(
             "Your answer multiplies the state by the dense weight without transposing it. nn.Linear computes x @ "
             "weight.T + bias: call the layer itself.",
-            _slip(("self.dense(first)", "first @ self.dense.weight + self.dense.bias")),
+            dense_transposed=_slip(("self.dense(first)", "first @ self.dense.weight + self.dense.bias")),
         ),
-        *alike(
+        *mistake(
             "Your answer leaves out a bias. Call the layers themselves: they add the bias.",
             dense_bias_missing=_slip(("self.dense(first)", "nn.functional.linear(first, self.dense.weight)")),
             output_bias_missing=_slip(("self.output(pooled)", "nn.functional.linear(pooled, self.output.weight)")),

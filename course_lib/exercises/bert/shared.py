@@ -6,6 +6,7 @@ from collections.abc import Callable
 import torch
 from torch import Generator, Tensor, nn
 
+from course_lib.exercises.common import mistake
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Misconception
 
@@ -38,20 +39,17 @@ def classifier(forward: Callable[..., Tensor], dense: bool = False) -> type[nn.M
 def normalised(slip: Callable[..., Edited]) -> tuple[Misconception, ...]:
     """Something else than the scores returned, by an edit of a head that ends with `return scores`."""
     return (
-        Misconception(
-            "exponentials",
+        *mistake(
             "Your answer returns exp of the scores, without the normalizer. Return the scores: the loss takes the "
             "softmax itself.",
-            slip(("return scores", "return scores.exp()")),
+            exponentials=slip(("return scores", "return scores.exp()")),
         ),
-        Misconception(
-            "probabilities",
+        *mistake(
             "Your answer returns probabilities. Return the scores: the loss takes the softmax itself.",
-            slip(("return scores", "return scores.softmax(dim=-1)")),
+            probabilities=slip(("return scores", "return scores.softmax(dim=-1)")),
         ),
-        Misconception(
-            "log_probabilities",
+        *mistake(
             "Your answer returns log-probabilities. Return the scores: cross-entropy takes the softmax itself.",
-            slip(("return scores", "return scores.log_softmax(dim=-1)")),
+            log_probabilities=slip(("return scores", "return scores.log_softmax(dim=-1)")),
         ),
     )

@@ -7,9 +7,9 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from course_lib.exercises.bert.shared import classifier, linear_layer, normalised
-from course_lib.exercises.common import Kind, alike, and_turned_around, edits_of, integer, sizes
+from course_lib.exercises.common import Kind, and_turned_around, edits_of, hints, integer, mistake, sizes
 from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Case, Exercise
 from course_lib.objectives import heads
 
 
@@ -121,65 +121,57 @@ EXERCISE = Exercise(
     cases=and_turned_around(_token_cases),
     parts={CORE: 2, "fewer words": 1},
     correct=(_AtTheStarts, classifier(_by_one_hot), classifier(_after_classifying)),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Each word is classified by the vector of its first piece. Pick those vectors, at different positions in "
-            "every row, then apply the linear layer.",
+            "every row, then apply the linear layer."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "Indexing with `starts` alone combines every row of `starts` with every sentence. Row i belongs to "
             "sentence i. Index with a column of row numbers `[batch, 1]` and `starts`, or use `gather` with an index "
             "as wide as the states. Either way gives you `[batch, tokens, d_model]`.",
-            answers=("every_row_of_starts", "first_states_for_all", "first_sequence_for_all", "every_piece"),
+            ("every_row_of_starts", "first_states_for_all", "first_sequence_for_all", "every_piece"),
         ),
     ),
     misconceptions=(
-        Misconception(
-            "every_piece",
+        *mistake(
             "Your answer is [batch, pieces, classes], scores for every piece, including [CLS] and [SEP]. Use only the "
             "pieces at `starts`.",
-            _slip((_PICKED, "states")),
+            every_piece=_slip((_PICKED, "states")),
         ),
-        Misconception(
-            "pieces_behind_cls",
+        *mistake(
             "Your answer takes the pieces after [CLS] one by one, as if every word were a single piece. Use the "
             "positions in `starts`.",
-            _slip((_PICKED, "states[:, 1 : starts.shape[1] + 1]")),
+            pieces_behind_cls=_slip((_PICKED, "states[:, 1 : starts.shape[1] + 1]")),
         ),
-        *alike(
+        *mistake(
             "Your answer combines `starts` with the wrong sentences. Look up row i of `starts` only in sentence i.",
             first_sequence_for_all=_slip((_PICKED, "states[:, starts[0]]")),
             first_states_for_all=_slip((_PICKED, "states[0][starts]")),
             every_row_of_starts=_slip((_PICKED, "states[:, starts]")),
         ),
-        Misconception(
-            "piece_behind",
+        *mistake(
             "Your answer takes the piece after each word's first piece. `starts` contains positions in the whole row, "
             "where [CLS] is position 0.",
-            _slip((_PICKED, "states[rows, (starts + 1).clamp(max=states.shape[1] - 1)]")),
+            piece_behind=_slip((_PICKED, "states[rows, (starts + 1).clamp(max=states.shape[1] - 1)]")),
         ),
-        *alike(
+        *mistake(
             "Your answer averages the pieces of each word. Use only its first piece.",
             mean_of_pieces_and_sep=_mean_up_to("F.pad(starts[:, 1:], (0, 1), value=states.shape[1])"),
             mean_up_to_the_next_word=_mean_up_to(_NEXT_WORD),
         ),
-        Misconception(
-            "piece_before_the_next_word",
+        *mistake(
             "Your answer takes the piece before the next word's first piece. Use the word's own first piece.",
-            _slip((_PICKED, f"states[rows, {_NEXT_WORD} - 1]")),
+            piece_before_the_next_word=_slip((_PICKED, f"states[rows, {_NEXT_WORD} - 1]")),
         ),
-        Misconception(
-            "states_detached",
+        *mistake(
             "No gradient reaches the states: they are detached (.detach(), .data or torch.tensor), so you could not "
             "fine-tune the encoder. Use them directly.",
-            _slip(("(picked)", "(picked.detach())")),
+            states_detached=_slip(("(picked)", "(picked.detach())")),
         ),
-        Misconception(
-            "bias_missing",
+        *mistake(
             "Your answer leaves out the layer's bias. Call the layer itself, self.output(x): it adds the bias.",
-            _slip(("self.output(picked)", "F.linear(picked, self.output.weight)")),
+            bias_missing=_slip(("self.output(picked)", "F.linear(picked, self.output.weight)")),
         ),
         *normalised(_slip),  # exponentials, probabilities, log-probabilities
     ),

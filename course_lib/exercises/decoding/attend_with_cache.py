@@ -7,9 +7,9 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import Kind, and_turned_around, edits_of, kinds, sizes, slips
+from course_lib.exercises.common import Kind, and_turned_around, edits_of, hints, kinds, mistake, sizes, slips
 from course_lib.exercises.worked_examples import B
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Case, Exercise
 from course_lib.references import decoding
 
 SEVERAL = "several new tokens"
@@ -93,26 +93,23 @@ EXERCISE = Exercise(
     parts={CORE: 2, SEVERAL: 2},
     correct=(_step_by_step, _token_by_token, _by_positions),
     steps=("mask",),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Keys and values of earlier tokens never change, so keep them and project only the new tokens. Append the "
-            "new keys and values before you attend, because a token may see itself.",
+            "new keys and values before you attend, because a token may see itself."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "The new keys and values are `[..., new, d_head]`. Append them along the token dimension, which is the "
             "second-to-last. The mask is `[new, tokens + new]`: its first row allows the cached tokens and the first "
             "new one, and each additional row allows one more.",
-            answers=("put_in_front", "new_ones_only_returned", "old_cache_returned", "mask_from_the_top_left"),
+            ("put_in_front", "new_ones_only_returned", "old_cache_returned", "mask_from_the_top_left"),
         ),
     ),
     misconceptions=(
-        Misconception(
-            "no_mask",
+        *mistake(
             "Your answer is right for a single new token. With several new tokens, each of them sees the new tokens "
             "after it. New token i may attend to the cached tokens and to the new ones up to i.",
-            _slip((_TRIL, "tril(k.shape[-2])")),
+            no_mask=_slip((_TRIL, "tril(k.shape[-2])")),
             alone=True,
         ),
         *slips(
@@ -168,11 +165,10 @@ EXERCISE = Exercise(
                 ("x @ W_v", "x @ W_k"),
             ),
         ),
-        Misconception(
-            "new_ones_unseen",
+        *mistake(
             "Your new tokens attend only to the cached tokens. Append their keys and values first: a token may see "
             "itself.",
-            _slip(("q @ k.mT", "q @ keys.mT"), ("alpha @ v", "alpha @ values"), paired=False),
+            new_ones_unseen=_slip(("q @ k.mT", "q @ keys.mT"), ("alpha @ v", "alpha @ values"), paired=False),
         ),
     ),
 )

@@ -7,11 +7,11 @@ from typing import Any
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, integer, slips
+from course_lib.exercises.common import hints, integer, mistake, slips
 from course_lib.exercises.decoding import shared
 from course_lib.exercises.decoding.shared import END, START, Lesson, Step, draw_model, step_callback
 from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Case, Exercise
 from course_lib.references import decoding
 
 MANY_BEAMS = "more beams than tokens"
@@ -146,21 +146,18 @@ EXERCISE = Exercise(
     cases=_beam_cases,
     parts={CORE: 5, MANY_BEAMS: 1},
     correct=(_searched, _others_live_on, COUNTING_DIFFERENTLY[-1]),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Keep a few partial sentences, each with its score, the sum of its log-probabilities. At each step, "
-            "extend every unfinished one by every token, add the finished ones, and keep the best of them all.",
+            "extend every unfinished one by every token, add the finished ones, and keep the best of them all."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "Keep a list of scores with their tokens. At first it has one entry: score 0 and the start id. An "
             "unfinished sentence gives one candidate per token of the vocabulary, so a step has up to beams times "
             "vocab_size candidates. Keep the best `beams` of them.",
-            answers=("greedy", "each_by_itself", "only_the_last_word_read", "one_beam_more"),
+            ("greedy", "each_by_itself", "only_the_last_word_read", "one_beam_more"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Start with one pair: the score 0.0 and a list with the start id.\n"
             "Repeat up to `max_new_tokens` times: collect the finished sentences as they are, and every extension of "
             "the others.\n"
@@ -168,7 +165,7 @@ EXERCISE = Exercise(
             "of different sentences cannot be compared.\n"
             "Sort the candidates by score, best first, and keep `beams` of them.\n"
             "Return the tokens of the best pair, without the start id.",
-            answers=("logits_added", "last_word_only", "goes_on_behind_the_end", "finished_dropped", "first_finished"),
+            ("logits_added", "last_word_only", "goes_on_behind_the_end", "finished_dropped", "first_finished"),
         ),
     ),
     misconceptions=(
@@ -240,19 +237,18 @@ EXERCISE = Exercise(
                 ("kept[0][1]", "max(kept, key=lambda each: each[0] / (len(each[1]) - 1))[1]"),
             ),
         ),
-        *alike(
+        *mistake(
             "Your answer stops as soon as one sentence has its <e>. Others may still overtake it: continue until "
             "every sentence you keep has its <e>, up to max_new_tokens tokens.",
             first_finished=_slip(_STOP, _FIRST_FINISHED),
             stopped_at_the_first_end=_slip(_STOP, paired=False),
         ),
-        Misconception(
-            "enough_finished",
+        *mistake(
             "Your answer stops as soon as `beams` sentences are finished, and returns the best of them. Continue "
             "while an unfinished one is more probable, up to max_new_tokens tokens.",
-            _ENOUGH_FINISHED,
+            enough_finished=_ENOUGH_FINISHED,
         ),
-        *alike(
+        *mistake(
             "Your limit is off by one. Allow max_new_tokens new tokens, not counting <s>.",
             one_word_short=_slip(("range(max_new_tokens)", "range(max_new_tokens - 1)")),
             one_word_more=_slip(("range(max_new_tokens)", "range(max_new_tokens + 1)")),

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Generator
 
-from course_lib.exercises.common import edits_of, integer
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import edits_of, hints, integer
+from course_lib.judging.exercise import Case, Exercise, Misconception
 from course_lib.references import decoding
 
 Samples = list[list[int]]
@@ -118,18 +118,16 @@ EXERCISE = Exercise(
     reference=decoding.consensus,
     cases=_consensus_cases,
     correct=(_one_by_one, _by_removing, _in_a_table),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Each sample votes for the samples like it. Compare every sample with every other, add up the F1 scores, "
             "and take the sample with the largest sum. You may compare a sample with itself: that adds 1 to every sum.",
-            answers=("most_frequent", "least_alike", "first_alone", "repeated_samples_once"),
+            ("most_frequent", "least_alike", "first_alone", "repeated_samples_once"),
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "`Counter(tokens)` counts the tokens of a list, and `&` of two counters keeps the smaller count of each "
             "token. The sum of these counts is the number of shared tokens.",
-            answers=("each_token_once", "counted_by_the_first", "position_by_position"),
+            ("each_token_once", "counted_by_the_first", "position_by_position"),
         ),
     ),
     misconceptions=(

@@ -6,7 +6,7 @@ from dataclasses import replace
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, edits_of, integer
+from course_lib.exercises.common import edits_of, hints, integer, mistake
 from course_lib.exercises.decoding.shared import (
     END,
     START,
@@ -17,7 +17,7 @@ from course_lib.exercises.decoding.shared import (
     ids_written_into_the_code,
     step_callback,
 )
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Case, Exercise
 from course_lib.judging.recorded.stand_ins import NextWord
 from course_lib.references import decoding
 
@@ -103,19 +103,17 @@ EXERCISE = Exercise(
     cases=_greedy_cases,
     parts={CORE: 2, LIMIT: 1},
     correct=(_greedily, _greedy_by_cat, _greedy_with_lists),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "The largest logit has the largest probability, so you don't need a softmax to choose. Call the model "
-            "again after every token, and pass it all tokens so far.",
+            "again after every token, and pass it all tokens so far."
         ),
-        Hint(
-            "outline",
+        outline=(
             "Start with a list that contains the start id.\n"
             "Continue while there are fewer than `max_new_tokens` new tokens and the last one is not the end id.\n"
             "Call `step` with the whole list as a tensor, and append the index of the largest logit.\n"
             "Return everything except the start id, as a tensor.",
-            answers=(
+            (
                 "one_word_short",
                 "one_word_more",
                 "end_left_out",
@@ -126,17 +124,15 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "start_included",
+        *mistake(
             "Your answer starts with <s>, which the model did not write. Return the new tokens only.",
-            _slip(("tokens[1:]", "tokens")),
+            start_included=_slip(("tokens[1:]", "tokens")),
         ),
-        Misconception(
-            "end_left_out",
+        *mistake(
             "Your answer leaves out <e>. The model wrote it like any other token: append it, then stop.",
-            _slip(("    return", "    tokens = [each for each in tokens if each != end]\n    return")),
+            end_left_out=_slip(("    return", "    tokens = [each for each in tokens if each != end]\n    return")),
         ),
-        *alike(
+        *mistake(
             "Your answer puts <e> at the end when max_new_tokens cuts a sentence off. The model did not write it: "
             "return the tokens as they are.",
             end_put_behind=_slip(
@@ -144,43 +140,38 @@ EXERCISE = Exercise(
             ),
             end_put_last=_slip(("tokens[1:]", "[*tokens[1:-1], end]"), paired=False),
         ),
-        Misconception(
-            "goes_on_behind_the_end",
+        *mistake(
             "Your answer continues after <e>, up to the limit. Stop as soon as the new token is end_id.",
-            _slip((" and tokens[-1] != end", "")),
+            goes_on_behind_the_end=_slip((" and tokens[-1] != end", "")),
         ),
-        Misconception(
-            "only_the_last_word",
+        *mistake(
             "Your answer shows the model only the last token at each step. Pass all tokens so far to step, <s> first.",
-            _slip(("tensor(tokens)", "tensor(tokens[-1:])")),
+            only_the_last_word=_slip(("tensor(tokens)", "tensor(tokens[-1:])")),
         ),
-        Misconception(
-            "asked_once",
+        *mistake(
             "Your answer calls the model once and returns tokens in order of probability. Append only the best token, "
             "and call the model again with all tokens so far.",
-            _slip(
+            asked_once=_slip(
                 ("step(torch.tensor(tokens))", "step(torch.tensor([start])).argsort(descending=True)"),
                 ("logits.argmax()", "logits[len(tokens) - 1]"),
             ),
         ),
-        *alike(
+        *mistake(
             "Your limit is off by one. Allow max_new_tokens new tokens, not counting <s>.",
             one_word_short=_slip(("<= max_new_tokens", "< max_new_tokens")),
             one_word_more=_slip(("<= max_new_tokens", "<= max_new_tokens + 1")),
         ),
-        Misconception(
-            "none_twice",
+        *mistake(
             "Your answer never writes a token twice. Sentences do repeat tokens: take the most probable token every "
             "time.",
-            _slip(
+            none_twice=_slip(
                 ("logits.argmax", "logits.index_fill(0, torch.tensor(tokens[1:], dtype=torch.long), -torch.inf).argmax")
             ),
         ),
-        Misconception(
-            "exp_overflows",
+        *mistake(
             "Your answer compares exp of the logits. For large logits, exp overflows to infinity, and different "
             "tokens look equal. Compare the logits themselves: their order is the same.",
-            _slip(("logits.argmax", "logits.exp().argmax")),
+            exp_overflows=_slip(("logits.argmax", "logits.exp().argmax")),
         ),
         *ids_written_into_the_code(_greedily),
     ),

@@ -6,10 +6,10 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, and_turned_around, integer, slips
+from course_lib.exercises.common import and_turned_around, hints, integer, mistake, slips
 from course_lib.exercises.decoding.shared import AFTER_DIE_KATZE, DIVISION, TEN_TOKENS, distributions, divided_wrongly
 from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Case, Exercise
 from course_lib.references import decoding
 
 EDGE = "p reached exactly, or not quite"
@@ -97,27 +97,24 @@ EXERCISE = Exercise(
     parts={CORE: 2, EDGE: 1},
     correct=(_nucleus_by_masses, _nucleus_by_loop, _nucleus_by_counting),
     steps=("before",),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Sort the tokens, best first. A token belongs to the nucleus if the mass before it is still below p. So "
-            "the first token always belongs to it, and the token that reaches p is the last.",
+            "the first token always belongs to it, and the token that reaches p is the last."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "Sorting gives values and positions, both `[..., vocab_size]`. The mass before each token is the "
             "cumulative sum minus the token's own probability. `scatter` puts the values you keep back in the order "
             "of the vocabulary.",
-            answers=("sorted_order", "gathered", "along_the_first_dimension", "not_sorted", "first_in_the_vocabulary"),
+            ("sorted_order", "gathered", "along_the_first_dimension", "not_sorted", "first_in_the_vocabulary"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Sort each row, largest first, and keep the positions.\n"
             "Compute the mass before each token: the cumulative sum minus the token itself.\n"
             "Set a token to 0 if the mass before it is p or more. If p is 1, keep them all.\n"
             "Divide by the sum of the row, with keepdim.\n"
             "Put the values back at their positions.",
-            answers=(
+            (
                 "stops_below_p",
                 "stops_below_p_but_keeps_one",
                 "one_too_many",
@@ -128,29 +125,29 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        *alike(
+        *mistake(
             "Your answer leaves out the token that takes the sum to p. It belongs to the nucleus: compare p with the "
             "sum *before* each token.",
             stops_below_p=_slip((" - ordered", "")),
             stops_below_p_but_keeps_one=_slip((" - ordered", ""), (_STAYS, f"({_STAYS}) | ({_IS_BEST})")),
         ),
-        *alike(
+        *mistake(
             "Your answer keeps a token after the sum has reached p. Keep a token only if the sum before it is < p.",
             one_too_many=_slip((_STAYS, "torch.cat([before[..., :1] < p, before[..., :-1] < p], dim=-1)")),
             one_too_many_at_p=_slip((_STAYS, "before <= p")),
         ),
-        *alike(
+        *mistake(
             "Your answer doesn't start with the most probable token. Sort in descending order first.",
             not_sorted=_slip(("probabilities.sort(dim=-1, descending=True)", _AS_THEY_ARE)),
             least_probable_first=_slip(("descending=True", "descending=False")),
         ),
-        *alike(
+        *mistake(
             "Your answer puts the probabilities at the wrong positions. Use scatter to put each one back at the "
             "position of its token; gather would reorder them again.",
             sorted_order=_slip((_RETURN, "return restricted.sort(dim=-1, descending=True).values")),
             gathered=_slip((_RETURN, "return restricted.sort(dim=-1, descending=True).values.gather(-1, positions)")),
         ),
-        *alike(
+        *mistake(
             "Your answer compares each probability with a threshold. Add them up, from the largest down, until the "
             "sum reaches p.",
             threshold=_slip((_STAYS, "ordered >= p")),
@@ -177,11 +174,10 @@ EXERCISE = Exercise(
             ),
         ),
         *divided_wrongly(_nucleus_by_masses),
-        Misconception(
-            "along_the_first_dimension",
+        *mistake(
             "Your answer sorts and sums along the first dimension, which mixes the texts of a batch. Sort and sum "
             "along the vocabulary, dim=-1.",
-            _slip(
+            along_the_first_dimension=_slip(
                 ("sort(dim=-1", "sort(dim=0"),
                 ("cumsum(dim=-1", "cumsum(dim=0"),
                 ("scatter(-1", "scatter(0"),

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, edits_of, integer
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import edits_of, hints, integer, mistake
+from course_lib.judging.exercise import CORE, Case, Exercise
 from course_lib.references import decoding
 
 ALL_KEPT = "all kept"
@@ -117,69 +117,61 @@ EXERCISE = Exercise(
     cases=_step_cases,
     parts={CORE: 3, ALL_KEPT: 1},
     correct=(_one_by_one, _all_at_once, _padded),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Go through the draft from left to right. Keep a token that the target model finds at least as probable "
             "as the draft model does; keep any other with probability p / q. Stop at the first token you drop.",
-            answers=("goes_on", "ratio_inverted", "more_probable_only", "chance_against_p"),
+            ("goes_on", "ratio_inverted", "more_probable_only", "chance_against_p"),
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "Row i of `draft` and row i of `target` belong to drafted token i. `target` has one more row, for the "
             "token that follows if you keep the whole draft. The probability mass that the draft model lacks is "
             "`[vocab_size]`, with 0 for every token that the draft model finds at least as probable.",
-            answers=("row_before_the_last", "drawn_from_the_target", "not_normalised", "size_of_the_difference"),
+            ("row_before_the_last", "drawn_from_the_target", "not_normalised", "size_of_the_difference"),
         ),
     ),
     misconceptions=(
-        Misconception(
-            "row_before_the_last",
+        *mistake(
             "Your answer is right, except when you keep the whole draft. Then draw the next token from the last row "
             "of `target`.",
-            _slip(("return kept, target[kept]", "return kept, target[kept - 1]")),
+            row_before_the_last=_slip(("return kept, target[kept]", "return kept, target[kept - 1]")),
             alone=True,
         ),
-        Misconception(
-            "drawn_from_the_target",
+        *mistake(
             "Your answer draws from the target model's own distribution after a dropped token. Tokens that the draft "
             "model favors would come up too often: draw from max(0, p - q), divided by its sum.",
-            _slip((_REST, "p")),
+            drawn_from_the_target=_slip((_REST, "p")),
         ),
-        Misconception(
-            "not_normalised",
+        *mistake(
             "Your distribution after a dropped token does not sum to 1. Divide max(0, p - q) by its sum.",
-            _slip((_DROPPED, "return kept, rest")),
+            not_normalised=_slip((_DROPPED, "return kept, rest")),
         ),
-        *alike(
+        *mistake(
             "Your answer draws from the wrong difference after a dropped token. Use max(0, p - q), divided by its sum.",
             size_of_the_difference=_slip((_REST, "(p - q).abs()")),
             difference_inverted=_slip((_REST, "torch.clamp(q - p, min=0)")),
         ),
-        *alike(
+        *mistake(
             "Your answer compares the chance with the wrong number. Keep a token while chance < p / q.",
             ratio_inverted=_slip((_TEST, "chances[kept] >= q[token] / p[token]")),
             chance_against_p=_slip((_TEST, "chances[kept] >= p[token]")),
         ),
-        Misconception(
-            "more_probable_only",
+        *mistake(
             "Your answer keeps a token only where p >= q, and ignores the chances. Where p < q, keep it with "
             "probability p / q.",
-            _slip((_TEST, "p[token] < q[token]")),
+            more_probable_only=_slip((_TEST, "p[token] < q[token]")),
         ),
-        Misconception(
-            "goes_on",
+        *mistake(
             "Your answer also counts tokens after a dropped one. They continue a text that no longer exists: stop at "
             "the first dropped token.",
-            lambda drafted, draft, target, chances: (
+            goes_on=lambda drafted, draft, target, chances: (
                 int((chances * draft[range(len(drafted)), drafted] < target[range(len(drafted)), drafted]).sum()),
                 _one_by_one(drafted, draft, target, chances)[1],
             ),
         ),
-        Misconception(
-            "dropped_one_counted",
+        *mistake(
             "Your answer counts the dropped token. Count only the tokens before it.",
-            _slip((_DROPPED, "return kept + 1, rest / rest.sum()")),
+            dropped_one_counted=_slip((_DROPPED, "return kept + 1, rest / rest.sum()")),
         ),
     ),
 )

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import and_turned_around, integer, slips
+from course_lib.exercises.common import and_turned_around, hints, integer, slips
 from course_lib.exercises.decoding.shared import AFTER_DIE_KATZE, TEN_TOKENS, distributions, divided_wrongly
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint
+from course_lib.judging.exercise import CORE, Case, Exercise
 from course_lib.references import decoding
 
 
@@ -62,18 +62,16 @@ EXERCISE = Exercise(
     cases=and_turned_around(_top_k_cases),
     parts={CORE: 2, "k beyond the vocabulary": 1},
     correct=(_top_k_by_ranks, _top_k_by_threshold, _top_k_by_scatter),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "The tokens you keep stay in proportion, so divide them by their sum. `torch.topk` gives the largest "
-            "values and their positions, but doesn't accept a k above the vocabulary size.",
+            "values and their positions, but doesn't accept a k above the vocabulary size."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "`topk` along the last dimension gives values and positions, both `[..., k]`. Sum each row with keepdim. "
             "`scatter` puts the values back at their positions, in a tensor of zeros with the shape of the "
             "probabilities.",
-            answers=(
+            (
                 "sorted_order",
                 "only_k_numbers",
                 "one_sum_for_all_rows",

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import and_turned_around, edits_of, integer, slips
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import and_turned_around, edits_of, hints, integer, mistake, slips
+from course_lib.judging.exercise import CORE, Case, Exercise
 from course_lib.references import die_katze
 
 _EMPTY = "a batch without targets"
@@ -76,26 +76,23 @@ EXERCISE = Exercise(
         lambda means, targets: (means * targets).nansum() / targets.sum(),
     ),
     steps=("weights",),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Think of one large batch with all the tokens in it: every token counts the same. So weight each batch's "
             "mean by its number of tokens.",
-            answers=("mean_of_means", "sum_of_means", "upside_down"),
+            ("mean_of_means", "sum_of_means", "upside_down"),
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "`means` and `targets` are both `[batches]`; the result is one number, and gradients flow through it. The "
             "mean of an empty batch is NaN, and NaN times 0 is still NaN. `torch.where` can leave it out.",
-            answers=("nan_times_nothing",),
+            ("nan_times_nothing",),
         ),
     ),
     misconceptions=(
-        Misconception(
-            "nan_times_nothing",
+        *mistake(
             "Your answer is NaN if a batch has no targets: its mean is NaN, and NaN times 0 is still NaN. Leave it "
             "out before you multiply.",
-            _slip(("torch.where(targets > 0, means, 0.0)", "means")),
+            nan_times_nothing=_slip(("torch.where(targets > 0, means, 0.0)", "means")),
             alone=True,
         ),
         *slips(

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from torch import Generator
 
-from course_lib.exercises.common import alike, edits_of, integer
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import edits_of, hints, integer, mistake
+from course_lib.judging.exercise import CORE, Case, Exercise
 from course_lib.references import die_katze
 
 Lengths = Sequence[tuple[int, int]]
@@ -94,56 +94,52 @@ EXERCISE = Exercise(
     cases=_batch_cases,
     parts={CORE: 3, _LONG: 1},
     correct=(_one_after_another, _in_numbered_pairs, _keeping_the_longest_target),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Each side of a batch is a rectangle: a row for each pair, and as many columns as the longest sentence "
             "has tokens. You waste the least if the sentences have similar lengths. So sort first, then fill one "
             "batch after another.",
-            answers=("not_sorted", "padding_free"),
+            ("not_sorted", "padding_free"),
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "You get a list of pairs of lengths and return lists of their indices, using each index once. Sort the "
             "indices with the lengths as the key: Python compares pairs from the left and keeps the order of "
             "equal ones.",
-            answers=("lengths_returned", "by_the_sum", "by_the_target"),
+            ("lengths_returned", "by_the_sum", "by_the_target"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Sort the indices by their pairs of lengths.\n"
             "For each pair, find the longest source and the longest target that the last batch would have with it.\n"
             "Multiply their sum by the number of pairs in that larger batch.\n"
             "If the product is at most `max_tokens`, add the pair to the batch.\n"
             "If not, or if it is the very first pair, start a new batch with it.",
-            answers=("one_too_many", "full_is_too_full", "last_batch_lost", "longest_pair", "too_long_dropped"),
+            ("one_too_many", "full_is_too_full", "last_batch_lost", "longest_pair", "too_long_dropped"),
         ),
     ),
     misconceptions=(
-        Misconception(
-            "longest_of_all_so_far",
+        *mistake(
             "Your answer doesn't reset the longest source and target when a new batch starts, so later batches are "
             "split as if they held the longest sentences of earlier ones. Use only the batch's own pairs.",
-            _slip(
+            longest_of_all_so_far=_slip(
                 (
                     "tokens = len(pairs)",
                     "count, pairs = len(pairs), pairs + [lengths[j] for j in sum(batches, [])]\n        tokens = count",
                 )
             ),
         ),
-        Misconception(
-            "too_long_dropped",
+        *mistake(
             "Your answer drops any pair that is longer than `max_tokens`. Give such a pair its own batch.",
-            _slip((_PAIRS, f"if sum(lengths[i]) > max_tokens:\n            continue\n        {_PAIRS}")),
+            too_long_dropped=_slip(
+                (_PAIRS, f"if sum(lengths[i]) > max_tokens:\n            continue\n        {_PAIRS}")
+            ),
             alone=True,
         ),
-        Misconception(
-            "not_sorted",
+        *mistake(
             "Your answer keeps the original order, so short sentences are padded to the length of long ones. Sort the "
             "pairs first.",
-            _slip((f"sorted(range(len(lengths)), key={_KEY})", "range(len(lengths))")),
+            not_sorted=_slip((f"sorted(range(len(lengths)), key={_KEY})", "range(len(lengths))")),
         ),
-        *alike(
+        *mistake(
             "Your answer sorts the pairs in the wrong order. Sort by source length, shortest first; if "
             "sources are equally long, sort by target length.",
             longest_first=_slip((_KEY, f"{_KEY}, reverse=True")),
@@ -151,36 +147,35 @@ EXERCISE = Exercise(
             by_the_source_alone=_slip((_KEY, "lambda i: lengths[i][0]")),
             by_the_target=_slip((_KEY, "lambda i: lengths[i][::-1]")),
         ),
-        *alike(
+        *mistake(
             "Your answer counts the wrong number of tokens. With padding, that is the number of pairs times (longest "
             "source + longest target).",
             padding_free=_slip((f"len(pairs) * {_LONGEST}", "sum(map(sum, pairs))")),
             one_length_for_both=_slip((_LONGEST, "2 * max(map(max, pairs))")),
             sentences_counted=_slip((f" * {_LONGEST}", "")),
         ),
-        *alike(
+        *mistake(
             "Your answer counts only one side. Both are in memory: add the longest source and the longest target.",
             source_alone=_slip((_LONGEST, _SOURCE)),
             target_alone=_slip((_LONGEST, _TARGET)),
         ),
-        *alike(
+        *mistake(
             "Your answer uses the lengths of a single pair. Each side is padded separately: take the longest source "
             "and the longest target, even if they are in different pairs.",
             longest_pair=_slip((_LONGEST, "max(map(sum, pairs))")),
             last_pair=_slip((_LONGEST, "sum(pairs[-1])")),
         ),
-        *alike(
+        *mistake(
             "Your answer doesn't check the limit correctly. Add a pair to the batch if the batch then has at most "
             "`max_tokens` tokens, and check before you add it.",
             full_is_too_full=_slip(("tokens >", "tokens >=")),
             one_too_many=_slip(("(*now, i)", "now or [i]")),
         ),
-        Misconception(
-            "last_batch_lost",
+        *mistake(
             "Your answer loses the last batch. Append it after the loop, too.",
-            _slip(("if now:", "if False:")),
+            last_batch_lost=_slip(("if now:", "if False:")),
         ),
-        *alike(
+        *mistake(
             "Your answer is not a list of batches. Return one list for each batch, with the indices of its pairs.",
             lengths_returned=_slip(
                 (_RETURN, f"{_RETURN} and [[list(lengths[i]) for i in batch] for batch in batches]")

@@ -7,8 +7,8 @@ import numpy
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, edits_of, integer, slips
-from course_lib.judging.exercise import Callback, Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import edits_of, hints, integer, mistake, slips
+from course_lib.judging.exercise import Callback, Case, Exercise
 from course_lib.references import die_katze
 
 
@@ -102,26 +102,23 @@ EXERCISE = Exercise(
     cases=_interval_cases,
     correct=(_sample_by_sample, _by_sorting, _by_how_often),
     steps=("scores",),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Each row of `drawn` is a possible test set, drawn from the real one with replacement. Score each of "
             "these sets as a corpus, and see how far the scores spread.",
-            answers=("mean_of_sentences", "drawn_ignored", "not_put_back"),
+            ("mean_of_sentences", "drawn_ignored", "not_put_back"),
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "`counts[sample]` is `[sentences, kinds]`; a sentence drawn twice has two rows. The sum over `dim=0` is "
             "`[kinds]`, which is what `score` takes. The scores are `[samples]`.",
-            answers=("one_sample_too_few",),
+            ("one_sample_too_few",),
         ),
-        Hint(
-            "outline",
+        outline=(
             "For each sample, take its sentences' rows of counts.\n"
             "Add up the rows and pass the sums to `score`.\n"
             "Collect one score per sample.\n"
             "Return their quantiles at 0.025 and 0.975; `torch.quantile` computes them.",
-            answers=("ninety_percent", "smallest_and_largest", "by_the_deviation"),
+            ("ninety_percent", "smallest_and_largest", "by_the_deviation"),
         ),
     ),
     misconceptions=(
@@ -148,13 +145,12 @@ EXERCISE = Exercise(
                 ("[sample]", "[sample.unique()]"),
             ),
         ),
-        Misconception(
-            "drawn_ignored",
+        *mistake(
             "Your answer scores the whole test set each time, so both ends are the same. Use only the sentences in "
             "each row of `drawn`.",
-            _slip((_SUMS, "counts.sum(0)"), paired=False),
+            drawn_ignored=_slip((_SUMS, "counts.sum(0)"), paired=False),
         ),
-        *alike(
+        *mistake(
             "Your interval does not cover 95% of the samples. Cut off 2.5% at each end: take the quantiles at 0.025 "
             "and 0.975.",
             ninety_percent=_slip((_ENDS, "0.05, 0.95")),
@@ -162,7 +158,7 @@ EXERCISE = Exercise(
             smallest_and_largest=_slip((_ENDS, "0.0, 1.0")),
             quartiles=_slip((_ENDS, "0.25, 0.75")),
         ),
-        *alike(
+        *mistake(
             "Your answer uses the mean and the standard deviation, which assumes a normal distribution. Take the "
             "quantiles of the samples' scores.",
             by_the_deviation=_slip((_QUANTILES, f"({_DEVIATION} * numpy.array([-1.96, 1.96]))"), paired=False),

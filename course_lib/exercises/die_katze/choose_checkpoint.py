@@ -6,8 +6,8 @@ from itertools import accumulate
 import torch
 from torch import Generator
 
-from course_lib.exercises.common import edits_of, integer, slips
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import edits_of, hints, integer, mistake, slips
+from course_lib.judging.exercise import Case, Exercise
 from course_lib.references import die_katze
 
 
@@ -82,18 +82,16 @@ EXERCISE = Exercise(
     reference=die_katze.choose_checkpoint,
     cases=_checkpoint_cases,
     correct=(_one_by_one, _with_a_counter, _by_running_minimum),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Go through the losses one by one, as training does, and remember the index of the smallest so far. A "
             "loss after the end of training is never measured, however good it looks in the list.",
-            answers=("hindsight", "never_stops"),
+            ("hindsight", "never_stops"),
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "Return two ints. The first int is an index, counted from 0. The second is the number of measurements, one "
             "more than the index of the last one.",
-            answers=("counted_from_one", "place_of_the_last"),
+            ("counted_from_one", "place_of_the_last"),
         ),
     ),
     misconceptions=(
@@ -152,11 +150,10 @@ EXERCISE = Exercise(
                 ("best, i + 1", "i + 1, best"),
             ),
         ),
-        Misconception(
-            "hindsight",
+        *mistake(
             "Your answer takes the best of all losses, even those after the end of training. You can only keep a "
             "checkpoint that was measured by then.",
-            _slip(("return best", "return losses.index(min(losses))"), paired=False),
+            hindsight=_slip(("return best", "return losses.index(min(losses))"), paired=False),
         ),
     ),
 )

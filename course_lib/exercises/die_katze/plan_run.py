@@ -6,8 +6,8 @@ from fractions import Fraction
 
 from torch import Generator
 
-from course_lib.exercises.common import edits_of, integer, slips
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import edits_of, hints, integer, mistake, slips
+from course_lib.judging.exercise import CORE, Case, Exercise
 from course_lib.references import die_katze
 
 _SHORT = "a warm-up of at least one step"
@@ -80,29 +80,23 @@ EXERCISE = Exercise(
     cases=_plan_cases,
     parts={CORE: 2, _SHORT: 1},
     correct=(_in_four_steps, _in_whole_numbers, _in_turn),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "The optimizer takes a step after every device has accumulated all its batches. So multiply the tokens of "
             "one batch by the number of accumulated batches and by the number of devices.",
-            answers=("devices_forgotten", "accumulation_forgotten", "accumulation_divides"),
+            ("devices_forgotten", "accumulation_forgotten", "accumulation_divides"),
         ),
-        Hint(
-            "shapes",
-            "All three results are whole numbers. `math.ceil` rounds up and `math.floor` down; both give an `int`.",
-        ),
+        shapes="All three results are whole numbers. `math.ceil` rounds up and `math.floor` down; both give an `int`.",
     ),
     misconceptions=(
-        Misconception(
-            "each_epoch_rounded_up",
+        *mistake(
             "Your answer rounds up the steps of one epoch and multiplies by the epochs. A step may run into the next "
             "epoch: multiply first, and round up once.",
-            _slip((_STEPS, "math.ceil(math.ceil(tokens / of_a_step) * epochs)"), paired=False),
+            each_epoch_rounded_up=_slip((_STEPS, "math.ceil(math.ceil(tokens / of_a_step) * epochs)"), paired=False),
         ),
-        Misconception(
-            "no_warm_up_at_all",
+        *mistake(
             "Your answer gives 0 steps for a very short warm-up, so the schedule would divide by 0. Return at least 1.",
-            _slip(("max(1,", "max(0,")),
+            no_warm_up_at_all=_slip(("max(1,", "max(0,")),
             alone=True,
         ),
         *slips(

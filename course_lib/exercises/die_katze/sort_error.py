@@ -6,8 +6,8 @@ from itertools import groupby
 
 from torch import Generator
 
-from course_lib.exercises.common import alike, edits_of, integer, slips
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import edits_of, hints, integer, mistake, slips
+from course_lib.judging.exercise import Case, Exercise
 from course_lib.references import die_katze
 
 Words = Sequence[str]
@@ -119,39 +119,36 @@ EXERCISE = Exercise(
     reference=die_katze.sort_error,
     cases=_error_cases,
     correct=(_by_rules, _by_groups, _by_subtraction),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Check the classes in the order of the list and return the first that fits. At each check, you know "
             "that all earlier ones have failed.",
-            answers=("short_before_repeated", "form_before_order", "no_word_is_new"),
+            ("short_before_repeated", "form_before_order", "no_word_is_new"),
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "You get two lists of strings and return one string. A `Counter` maps each word to how often it occurs; "
             "two Counters are equal if each word occurs the same number of times, in any order.",
-            answers=("sets_compared", "stems_in_order", "strangers_repeated"),
+            ("sets_compared", "stems_in_order", "strangers_repeated"),
         ),
     ),
     misconceptions=(
-        *alike(
+        *mistake(
             "Your answer compares which words occur, not how often. Compare Counters, or sorted lists.",
             sets_compared=_slip(_SETS_OF_WORDS, (_STEMS, "set(stems) == set(right_stems)")),
             sets_of_words_compared=_slip(_SETS_OF_WORDS),
         ),
-        *alike(
+        *mistake(
             'Your answer checks the classes in the wrong order. Follow the list: "order" before "form", "repeated" '
             'before "short".',
             form_before_order=_slip(("in holds", "in ('right', 'form', 'order', 'repeated', 'short')")),
             short_before_repeated=_slip(("in holds", "in ('right', 'order', 'form', 'short', 'repeated')")),
         ),
-        Misconception(
-            "no_form",
+        *mistake(
             'Your answer never says "form": *einen* for *einem* is the right word with the wrong ending. Compare the '
             "first four letters of all words.",
-            _slip((_STEMS, "False")),
+            no_form=_slip((_STEMS, "False")),
         ),
-        *alike(
+        *mistake(
             'Your answer compares the wrong letters for "form". Take the first four letters of each word, and '
             "compare how often they occur, in any order.",
             stems_in_order=_slip((_STEMS, "stems == right_stems")),
@@ -172,12 +169,12 @@ EXERCISE = Exercise(
                 (f"any({_REPEATED} for word in said)", "False"),
             ),
         ),
-        *alike(
+        *mistake(
             'Your answer says "repeated" too often. A repeated word also occurs in the reference, but less often.',
             strangers_repeated=_slip((_REPEATED, "wanted.count(word) < said.count(word)")),
             twice_is_too_often=_slip((_REPEATED, "said.count(word) > 1")),
         ),
-        *alike(
+        *mistake(
             'Your answer says "short" for the wrong lengths. Return it if the translation has fewer words than the '
             "reference and no earlier class fits.",
             another_length=_slip(("len(said) <", "len(said) !=")),

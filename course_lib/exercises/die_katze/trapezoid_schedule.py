@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, edits_of, integer, slips
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import edits_of, hints, integer, mistake, slips
+from course_lib.judging.exercise import Case, Exercise
 from course_lib.references import die_katze
 
 
@@ -67,11 +67,10 @@ EXERCISE = Exercise(
     cases=_trapezoid_cases,
     correct=(_at_once, _by_loop, _by_parts),
     steps=("shares",),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "There are three lines: one rises, one is flat, one falls. The rate at each step is the lowest of them. "
-            "`torch.minimum` compares two tensors, and `clamp(max=...)` compares a tensor with a number.",
+            "`torch.minimum` compares two tensors, and `clamp(max=...)` compares a tensor with a number."
         ),
     ),
     misconceptions=(
@@ -87,31 +86,24 @@ EXERCISE = Exercise(
                 _UNCUT,
                 ("(peak * share)", "(peak * share).clamp(max=1)"),
             ),
-        ),
-        Misconception(
-            "never_below_the_peak",
-            "Your answer is never below the peak. Take the smallest of three terms, one of which is 1: use "
-            "clamp(max=1), not clamp(min=1).",
-            _slip((_ROOF, ".clamp(min=1)"), paired=False),
-        ),
-        Misconception(
-            "product",
-            "Your answer multiplies the rising line by the falling line. Take the smaller of the two.",
-            _slip((_LOWER, "(rising.clamp(max=1) * falling.clamp(max=1))"), paired=False),
-        ),
-        Misconception(
-            "slopes_swapped",
-            "Your answer has `warmup` and `cooldown` swapped. The rise takes `warmup` steps, and the decay takes "
-            "`cooldown`.",
-            _slip(("/ warmup", "/ cooldown"), ("/ cooldown", "/ warmup"), paired=False),
-        ),
-        Misconception(
-            "by_place",
-            "Your answer uses a step's index in the tensor. Steps may come in any order: use their values.",
-            _slip(("steps.double()", "torch.arange(1, len(steps) + 1).double()"), paired=False),
-        ),
-        *slips(
-            _at_once,
+            never_below_the_peak=(
+                "Your answer is never below the peak. Take the smallest of three terms, one of which is 1: use "
+                "clamp(max=1), not clamp(min=1).",
+                _slip((_ROOF, ".clamp(min=1)"), paired=False),
+            ),
+            product=(
+                "Your answer multiplies the rising line by the falling line. Take the smaller of the two.",
+                _slip((_LOWER, "(rising.clamp(max=1) * falling.clamp(max=1))"), paired=False),
+            ),
+            slopes_swapped=(
+                "Your answer has `warmup` and `cooldown` swapped. The rise takes `warmup` steps, and the decay takes "
+                "`cooldown`.",
+                _slip(("/ warmup", "/ cooldown"), ("/ cooldown", "/ warmup"), paired=False),
+            ),
+            by_place=(
+                "Your answer uses a step's index in the tensor. Steps may come in any order: use their values.",
+                _slip(("steps.double()", "torch.arange(1, len(steps) + 1).double()"), paired=False),
+            ),
             no_cooldown=(
                 "Your answer never decays. The third of the three terms is (total + 1 - step) / cooldown.",
                 (_LOWER, "rising"),
@@ -122,7 +114,7 @@ EXERCISE = Exercise(
                 (_LOWER, "torch.maximum(rising, falling)"),
             ),
         ),
-        *alike(
+        *mistake(
             "Your answer is 0 at the last step, which then learns nothing. Use total + 1 - step, which is 0 only after "
             "the last step.",
             last_step_wasted=_slip(("total + 1 -", "total -")),

@@ -6,8 +6,8 @@ import numpy
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import and_turned_around, integer, kinds, slips
-from course_lib.judging.exercise import Case, Exercise, Hint
+from course_lib.exercises.common import and_turned_around, hints, integer, kinds, slips
+from course_lib.judging.exercise import Case, Exercise
 from course_lib.judging.ready_made import ADAM
 from course_lib.references import encoder_decoder
 from course_lib.references.encoder_decoder import BETAS, EPSILON
@@ -81,21 +81,19 @@ EXERCISE = Exercise(
     correct=(_adam, _adam_in_place, _adam_in_numpy),
     forbidden=(ADAM,),
     steps=("corrected_mean", "corrected_square"),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Write five lines, one per formula. Give the corrected values new names, because the next step starts "
-            "from the uncorrected ones.",
+            "from the uncorrected ones."
         ),
-        Hint(
-            "outline",
+        outline=(
             "Compute the new mean: nine tenths of the old one plus a tenth of the gradient.\n"
             "Compute the new mean square: 0.98 of the old one plus 0.02 of the squared gradient.\n"
             "Correct both means: divide each of them by 1 minus its own beta to the power of `step`.\n"
             "Update the weight: subtract the rate times the corrected mean, divided by the square root of the "
             "corrected square plus epsilon. Epsilon goes outside the square root.\n"
             "Return weight, mean and square, the last two uncorrected.",
-            answers=(
+            (
                 "corrected_values_kept",
                 "not_corrected",
                 "epsilon_in_the_root",

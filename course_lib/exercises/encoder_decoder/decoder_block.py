@@ -8,11 +8,11 @@ from typing import Any
 import torch
 from torch import Generator, Tensor, nn
 
-from course_lib.exercises.common import Kind, alike, and_turned_around, integer, slips
+from course_lib.exercises.common import Kind, and_turned_around, hints, integer, mistake, slips
 from course_lib.exercises.heads_and_blocks.shared import drawn_weights, gradients_cut
 from course_lib.exercises.worked_examples import A, B
 from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import Case, Exercise, Hint
+from course_lib.judging.exercise import Case, Exercise
 from course_lib.judging.given import Given
 from course_lib.masking import causal_mask, padding_mask
 from course_lib.references.encoder_decoder import DecoderBlock
@@ -123,26 +123,23 @@ EXERCISE = Exercise(
     cases=and_turned_around(_block_cases),
     correct=(_BlockLineByLine, _BlockInALoop, _BlockSentenceBySentence),
     steps=("attended", "crossed"),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "The `forward` of your encoder block is two thirds of the answer. Insert a sublayer in which the target "
-            "attends to the source, and renumber the norms.",
+            "attends to the source, and renumber the norms."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "The weights of self-attention are `[batch, target, target]`, like `mask`. The weights of cross-attention "
             "are `[batch, target, source]`, like `memory_mask`. An add & norm calls its sublayer with one tensor, so "
             "wrap each attention in a function of one argument. In cross-attention, that argument gives the queries.",
-            answers=("masks_exchanged", "future_seen", "padding_seen", "cross_attention_to_itself", "memory_asks"),
+            ("masks_exchanged", "future_seen", "padding_seen", "cross_attention_to_itself", "memory_asks"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Give the first add & norm `x` and a function in which `y` attends to `y` under `mask`.\n"
             "Give the second add & norm the result of the first, and a function in which `y` attends to `memory` "
             "under `memory_mask`.\n"
             "Give the third add & norm the result of the second, and the feed-forward network itself.",
-            answers=("asks_with_the_input", "input_added_to_the_second", "no_cross_attention", "cross_attention_first"),
+            ("asks_with_the_input", "input_added_to_the_second", "no_cross_attention", "cross_attention_first"),
         ),
     ),
     misconceptions=(
@@ -170,7 +167,7 @@ EXERCISE = Exercise(
                 ("self.cross_attention(", "self.self_attention("),
             ),
         ),
-        *alike(
+        *mistake(
             "Your answer uses one add & norm for several sublayers. Give each sublayer its own.",
             one_norm_for_all=_slip(("norm_2(", "norm_1("), ("norm_3(", "norm_1(")),
             second_norm_twice=_slip(("norm_3(", "norm_2(")),
@@ -199,23 +196,23 @@ EXERCISE = Exercise(
                 (_THIRD, "self.feed_forward(c)"),
             ),
         ),
-        *alike(
+        *mistake(
             "Your cross-attention has the wrong arguments. Call cross_attention(y, memory, memory_mask).",
             cross_attention_to_itself=_slip_alone(("y, memory, memory_mask)", "y, y, mask)")),
             memory_asks=_slip_alone(("y, memory, memory_mask)", "memory, y, memory_mask)")),
         ),
-        *alike(
+        *mistake(
             "Your sublayers are in the wrong order. Self-attention comes first, and the feed-forward network last.",
             cross_attention_first=_slip_alone(*_CROSS_FIRST),
             feed_forward_second=_slip_alone(*_FEED_SECOND),
         ),
-        *alike(
+        *mistake(
             "Your answer calls a sublayer before its norm. Pass the add & norm a function of y that uses y itself.",
             attended_before_the_norm=_slip_alone(_ATTENDED_EARLY),
             asked_before_the_norm=_slip_alone(_ASKED_EARLY),
             called_before_the_norm=_slip_alone(_ATTENDED_EARLY, _ASKED_EARLY, *_FED_EARLY),
         ),
-        *alike(
+        *mistake(
             "Your result ignores the cross-attention. Pass the second add & norm's result to the third.",
             no_cross_attention=_slip_alone((_SECOND, "a")),
             no_cross_attention_by_number=_slip_alone((_SECOND, "a"), ("norm_3(", "norm_2(")),

@@ -8,10 +8,10 @@ from typing import Any
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import ANOTHER_DEVICE, alike, elsewhere, integer, made_on_the_cpu, slips
+from course_lib.exercises.common import ANOTHER_DEVICE, elsewhere, hints, integer, made_on_the_cpu, mistake, slips
 from course_lib.exercises.encoder_decoder.shared import GERMAN, drawn
 from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Pair, Value
+from course_lib.judging.exercise import CORE, Case, Exercise, Pair, Value
 from course_lib.masking import causal_mask, padding_mask
 from course_lib.references import encoder_decoder
 from course_lib.text.tokenization import PADDING_ID, START_ID, UNKNOWN_ID
@@ -106,9 +106,8 @@ EXERCISE = Exercise(
     title="Encoder and decoder joined",
     statement=(
         "encode_and_decode(source [batch, source], target [batch, target], embed_source, encoder, embed_target, "
-        "decoder, output) -> logits [batch, target, vocab_size]: with masks [batch, queries, keys] on the ids' "
-        "device, blocks called in order, and the output of the last encoder block as the memory of every decoder "
-        "block."
+        "decoder, output) -> logits [batch, target, vocab_size]: with masks [batch, queries, keys] on the ids' device, "
+        "blocks called in order, and the output of the last encoder block as the memory of every decoder block."
     ),
     parts={CORE: 3, ANOTHER_DEVICE: 1},
     minutes=20,
@@ -120,61 +119,58 @@ EXERCISE = Exercise(
     cases=_forward_cases,
     correct=(_joined, _joined_sentence_by_sentence, _joined_by_reduce),
     steps=("memory",),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Pass the source through all encoder blocks. Every decoder block attends to the output of the last "
             "encoder block. You need two masks: one hides the padding of the source, and the other hides later tokens "
-            "of the target.",
+            "of the target."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "The source mask is `[batch, source]` at first, and True at real tokens. All queries see the same keys, "
             "so make it `[batch, 1, source]`, for the encoder and for cross-attention. The causal mask is `[1, "
             "target, target]`, on the target's device. Leave padding after the target unmasked.",
-            answers=("causal_encoder", "causal_cross_attention", "masks_exchanged", "keys_as_rows", "padding_seen"),
+            ("causal_encoder", "causal_cross_attention", "masks_exchanged", "keys_as_rows", "padding_seen"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Create the source mask, with a dimension of size 1 for the queries.\n"
             "Embed the source and pass it through the encoder's blocks, one after the other.\n"
             "Create a causal mask for the length of the target.\n"
             "Embed the target and pass it through the decoder's blocks, each with the memory and both masks.\n"
             "Compute the scores with the output layer.",
-            answers=("level_by_level", "encoder_not_chained", "decoder_not_chained", "first_blocks_only", "softmaxed"),
+            ("level_by_level", "encoder_not_chained", "decoder_not_chained", "first_blocks_only", "softmaxed"),
         ),
     ),
     misconceptions=(
         replace(made_on_the_cpu(_joined, "target.device"), id="mask_on_the_cpu", alone=True),
-        *alike(
+        *mistake(
             "Your answer attends to padding in the source. Pass the source mask to every block, in both stacks.",
             padding_seen_by_the_encoder=_slip(_ALL_SEEN[0]),
             padding_seen_by_the_decoder=_slip(_ALL_SEEN[1]),
             padding_seen=_slip_alone(*_ALL_SEEN),
         ),
-        *alike(
+        *mistake(
             "Your answer hides later words of the source. The whole source is known at once: hide only its padding.",
             causal_encoder=_slip((" tokens)\n", " tokens & causal_mask(source.shape[1]))\n")),
             causal_cross_attention=_slip(("mask, memory_mask", _CROSS_CAUSAL)),
         ),
-        *alike(
+        *mistake(
             "Your answer lets target tokens see later tokens. Use a causal mask: the lower triangle.",
             future_seen=_slip((_CAUSAL, f"torch.ones_like({_CAUSAL})")),
             keys_as_rows=_slip((_CAUSAL, f"{_CAUSAL}.T")),
             causal_mask_inverted=_slip_alone((_CAUSAL, f"~{_CAUSAL}")),
         ),
-        *alike(
+        *mistake(
             "Your answer doesn't pass each block's output to the next. Keep it: x = block(x, ...).",
             encoder_left_out=_slip(("in encoder", "in encoder[:0]")),
             encoder_not_chained=_slip(("read(memory", "read(embed_source(source)")),
             decoder_not_chained=_slip(("write(x", "write(embed_target(target)")),
         ),
-        *alike(
+        *mistake(
             "Your answer doesn't go through all blocks of a stack. Does your function return inside the loop?",
             first_blocks_only=_slip_alone(("in encoder", "in encoder[:1]"), ("in decoder", "in decoder[:1]")),
             first_decoder_block_only=_slip_alone(("in decoder", "in decoder[:1]")),
         ),
-        *alike(
+        *mistake(
             "Your answer applies a softmax to the scores. Return the scores: the loss applies the softmax itself.",
             softmaxed=_slip(("output(x)", "output(x).softmax(dim=-1)")),
             log_softmaxed=_slip(("output(x)", "output(x).log_softmax(dim=-1)")),

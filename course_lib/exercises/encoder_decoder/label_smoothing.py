@@ -7,11 +7,11 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import and_turned_around, edits_of, integer, slips
+from course_lib.exercises.common import and_turned_around, edits_of, hints, integer, slips
 from course_lib.exercises.encoder_decoder.shared import layouts, log_of_softmax, padding_left_out
 from course_lib.exercises.heads_and_blocks.shared import gradients_cut
 from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint
+from course_lib.judging.exercise import CORE, Case, Exercise
 from course_lib.references import encoder_decoder
 
 FAR_APART = "logits far apart"
@@ -85,28 +85,25 @@ EXERCISE = Exercise(
     reference=encoder_decoder.label_smoothing,
     cases=and_turned_around(_smoothing_cases),
     correct=(_smoothed, _smoothed_by_parts, _smoothed_by_torch),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "The loss is a cross-entropy with a softer target: the right token gets 1 - ε, and the others share ε "
-            "equally. You don't need to build that target: two sums of log-probabilities are enough.",
+            "equally. You don't need to build that target: two sums of log-probabilities are enough."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "Log-probabilities are `[tokens, vocab_size]`. `gather` picks the log-probabilities of the right tokens, "
             "`[tokens]`. To get the sum over the other tokens, subtract these from the sum over the vocabulary. Each "
             "other token gets ε over `vocab_size - 1`.",
-            answers=("torchs_variant", "shared_by_too_many", "right_counted_among_the_others", "not_shared_out"),
+            ("torchs_variant", "shared_by_too_many", "right_counted_among_the_others", "not_shared_out"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Take a log-softmax over the vocabulary.\n"
             "Pick the log-probabilities of the right tokens.\n"
             "Subtract them from the sum over the vocabulary to get the sum of the others.\n"
             "Multiply the right tokens' log-probabilities by 1 - ε, and the sum of the others by the share of one of "
             "them. Add the two.\n"
             "Return the negative mean over the tokens.",
-            answers=("mean_over_the_vocabulary", "not_negated", "softmax_by_hand", "softmax_over_the_words"),
+            ("mean_over_the_vocabulary", "not_negated", "softmax_by_hand", "softmax_over_the_words"),
         ),
     ),
     misconceptions=(

@@ -6,9 +6,9 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import SMALLEST, Kind, integer, slips
+from course_lib.exercises.common import SMALLEST, Kind, hints, integer, slips
 from course_lib.exercises.encoder_decoder.shared import layouts, log_of_softmax, meowed_table
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint
+from course_lib.judging.exercise import CORE, Case, Exercise
 from course_lib.references import encoder_decoder
 from course_lib.text.tokenization import PADDING_ID
 
@@ -89,26 +89,23 @@ EXERCISE = Exercise(
     cases=_loss_cases,
     correct=(_loss, _loss_by_cross_entropy, _loss_by_sentences),
     steps=("log_p", "right", "loss"),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "At each position, only one number matters: the log-probability of the right token. Pick it, leave out "
-            "padding, average the rest, and flip the sign.",
+            "padding, average the rest, and flip the sign."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "`gather` picks along a dimension, and its index needs as many dimensions as the tensor: turn `[batch, "
             "tokens]` into `[batch, tokens, 1]`. To leave out padding, index with a boolean tensor of the same shape: "
             "it keeps the entries where it is True.",
-            answers=("every_token_at_every_position", "padding_counted"),
+            ("every_token_at_every_position", "padding_counted"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Compute log-probabilities over the vocabulary from the logits, in one step.\n"
             "Pick the log-probability of the right token at each position.\n"
             "Find the positions that are not padding.\n"
             "Return the loss, which is minus the mean over these positions, and its exp.",
-            answers=("mean_of_sentences", "divided_by_all_positions", "log_of_the_mean"),
+            ("mean_of_sentences", "divided_by_all_positions", "log_of_the_mean"),
         ),
     ),
     misconceptions=(

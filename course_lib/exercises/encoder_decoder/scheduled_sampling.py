@@ -6,10 +6,10 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, integer, slips
+from course_lib.exercises.common import hints, integer, mistake, slips
 from course_lib.exercises.encoder_decoder.shared import GERMAN
 from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import Case, Exercise, Hint
+from course_lib.judging.exercise import Case, Exercise
 from course_lib.judging.given import Given
 from course_lib.references import encoder_decoder
 from course_lib.text.tokenization import START_ID
@@ -112,27 +112,24 @@ EXERCISE = Exercise(
     cases=_sampling_cases,
     correct=(_sampled, _sampled_sentence_by_sentence, _sampled_into_a_tensor),
     steps=("scores", "token"),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Loop over positions and keep two things: the token to read next, and the state. Collect the logits. The "
-            "draws only decide what the model reads next.",
+            "draws only decide what the model reads next."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "`step` takes tokens `[batch]` and a state, and returns logits `[batch, vocab_size]` and the next state. "
             "Each sentence has its own draw at each position: `drawn[:, n]` is `[batch]`, and `torch.where` chooses "
             "entry by entry.",
-            answers=("one_draw_for_all_sentences", "one_draw_for_all_positions", "state_not_kept", "stacked_in_front"),
+            ("one_draw_for_all_sentences", "one_draw_for_all_positions", "state_not_kept", "stacked_in_front"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Start with the target's first token, <s>.\n"
             "At each position, take one step: collect its logits and keep its state.\n"
             "The model's own token is its likeliest token; the right token is the next token of the target.\n"
             "For each sentence, choose which of the two to read next.\n"
             "Stack the logits, with positions as the second dimension.",
-            answers=("one_position_late", "teacher_forcing", "no_teacher_forcing", "share_turned_around"),
+            ("one_position_late", "teacher_forcing", "no_teacher_forcing", "share_turned_around"),
         ),
     ),
     misconceptions=(
@@ -178,12 +175,12 @@ EXERCISE = Exercise(
                 _slip_alone(("append(logits)", "append(logits.argmax(dim=-1))")),
             ),
         ),
-        *alike(
+        *mistake(
             "Your answer returns probabilities or their logarithms. Return the logits of `step` unchanged.",
             softmaxed=_slip_alone(("append(logits)", "append(logits.softmax(dim=-1))")),
             log_softmaxed=_slip_alone(("append(logits)", "append(logits.log_softmax(dim=-1))")),
         ),
-        *alike(
+        *mistake(
             "Your values are right, but no gradient flows back through the steps. Look for .detach() or no_grad.",
             state_detached=_slip_alone(("state = after", "state = after.detach()")),
             gradients_cut=_slip_alone(("append(logits)", "append(logits.detach())")),

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import integer, slips
+from course_lib.exercises.common import hints, integer, slips
 from course_lib.exercises.encoder_decoder.shared import GERMAN
-from course_lib.judging.exercise import Case, Exercise, Hint
+from course_lib.judging.exercise import Case, Exercise
 from course_lib.masking import padding_mask
 from course_lib.objectives import losses
 from course_lib.text.tokenization import END_ID, PADDING_ID, START_ID
@@ -70,12 +70,11 @@ EXERCISE = Exercise(
     reference=losses.shift_right,
     cases=_shift_cases,
     correct=(_shifted, _shifted_by_pairs, _shifted_by_unfold),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Take two slices: one without the last column, the other without the first. Ignore padding: the loss "
             "skips positions where the target is padding, so the end token of a shorter sentence can stay in what the "
-            "decoder reads.",
+            "decoder reads."
         ),
     ),
     misconceptions=(

@@ -6,10 +6,10 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from course_lib.exercises.common import Kind, alike, and_turned_around, edits_of, integer, sizes, slips
+from course_lib.exercises.common import Kind, and_turned_around, edits_of, hints, integer, mistake, sizes, slips
 from course_lib.exercises.encoder_decoder.shared import padding_left_out
 from course_lib.exercises.worked_examples import B
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint
+from course_lib.judging.exercise import CORE, Case, Exercise
 from course_lib.references import encoder_decoder
 
 DOUBLE = "double precision"
@@ -106,56 +106,53 @@ EXERCISE = Exercise(
     reference=encoder_decoder.training_loop,
     cases=and_turned_around(_loop_cases),
     correct=(_trained, _trained_by_torch, _trained_in_double),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Each step does the same five things: reset the gradients, compute the loss, get the gradients from "
-            "torch, clip them, and step downhill. Work on copies, so that the caller's weights don't change.",
+            "torch, clip them, and step downhill. Work on copies, so that the caller's weights don't change."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "Clip both gradients by one norm, the square root of the sum of all their squares. If it is above `clip`, "
             "multiply both by `clip` divided by the norm, which keeps their direction. Stack the losses into "
             "`[steps]`.",
-            answers=("each_clipped_by_itself", "norm_without_root", "only_W_clipped", "values_clipped"),
+            ("each_clipped_by_itself", "norm_without_root", "only_W_clipped", "values_clipped"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Copy `W` and `b`, and let the copies require gradients.\n"
             "For each batch, compute the mean cross-entropy of the logits, and both gradients. Gradients add up in "
             "`.grad` unless you reset them.\n"
             "Compute the norm of both gradients together, and from it the factor, which is at most 1.\n"
             "Without recording gradients, subtract the rate times the factor times the gradient.\n"
             "Keep the detached loss from before the step. Stack the losses at the end.",
-            answers=("gradients_accumulate", "gradients_accumulate_unclipped", "losses_as_numbers", "loss_afterwards"),
+            ("gradients_accumulate", "gradients_accumulate_unclipped", "losses_as_numbers", "loss_afterwards"),
         ),
     ),
     misconceptions=(
-        *alike(
+        *mistake(
             "Your answer never resets the gradients, so they add up. Set W.grad and b.grad to None before backward().",
             gradients_accumulate=_slip((_RESET, "pass"), (_CLIPPED, "W.grad.mul_(factor), b.grad.mul_(factor)")),
             gradients_accumulate_unclipped=_slip((_RESET, "pass")),
         ),
-        *alike(
+        *mistake(
             "Your answer clips the gradients separately, or only W's. Multiply both gradients by one factor, from "
             "their joint norm √(‖∂W‖² + ‖∂b‖²).",
             each_clipped_by_itself=_slip((_CLIPPED, "((clip / g.norm()).clamp(max=1) * g for g in (W.grad, b.grad))")),
             only_W_clipped=_slip((_NORM, "W.grad.norm()"), ("factor * b.grad", "b.grad")),
         ),
-        *alike(
+        *mistake(
             "Your factor can be above 1, which lengthens gradients. Clipping only shortens them: the factor is min(1, "
             "...).",
             always_scaled=_slip(("min(1.0, clip / float(norm))", "clip / float(norm)")),
             lengthened=_slip(("min(1.0", "max(1.0")),
         ),
-        *alike(
+        *mistake(
             "Your losses are not a tensor with the dtype of W. Collect each loss.detach(), then call torch.stack on "
             "the list.",
             losses_as_a_list=_slip(("torch.stack(losses)", "losses")),
             losses_as_numbers=_slip(("torch.stack(losses)", "[float(loss) for loss in losses]")),
             losses_in_single_precision=_slip(("torch.stack(losses)", "torch.stack(losses).float()")),
         ),
-        *alike(
+        *mistake(
             "Your answer doesn't train both W and b. In each step, start from the W and b of the step before.",
             bias_not_trained=_slip(("b -= rate * of_b", "pass")),
             nothing_learned=_slip(("clip / float(norm)", "0.0"), paired=False),

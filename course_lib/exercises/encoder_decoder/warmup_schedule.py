@@ -7,8 +7,8 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import integer, slips
-from course_lib.judging.exercise import Case, Exercise, Hint
+from course_lib.exercises.common import hints, integer, slips
+from course_lib.judging.exercise import Case, Exercise
 from course_lib.references import encoder_decoder
 
 
@@ -64,11 +64,10 @@ EXERCISE = Exercise(
         _rates_by_where,
         lambda steps, d_model, warmup: torch.rsqrt(torch.max(steps, warmup**3 / steps**2) * d_model),
     ),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "One curve rises and one falls; take the lower one at each step. `torch.minimum` compares two tensors "
-            "entry by entry. To test your answer, check that the curves meet at `step = warmup`.",
+            "entry by entry. To test your answer, check that the curves meet at `step = warmup`."
         ),
     ),
     misconceptions=(

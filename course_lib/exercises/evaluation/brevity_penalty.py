@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import torch
 from torch import Generator
 
-from course_lib.exercises.common import edits_of, integer, slips
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import edits_of, hints, integer, mistake, slips
+from course_lib.judging.exercise import CORE, Case, Exercise
 from course_lib.judging.ready_made import METRICS
 from course_lib.references import evaluation
 
@@ -86,31 +86,27 @@ EXERCISE = Exercise(
             torch.exp(1 - torch.tensor(reference_length) / hypothesis_length).clamp(max=1.0).item()
         ),
     ),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Handle a hypothesis without words first, or Python divides by zero. Otherwise take the smaller of 1 and "
-            "the exponential: the penalty is never above 1.",
+            "the exponential: the penalty is never above 1."
         ),
     ),
     misconceptions=(
-        Misconception(
-            "one_for_nothing",
+        *mistake(
             "Your answer returns 1 for a hypothesis without words, which is no penalty at all. As c goes to 0, so "
             "does exp(1 - r/c): return 0.",
-            _slip(("0.0", "1.0")),
+            one_for_nothing=_slip(("0.0", "1.0")),
             alone=True,
         ),
-        Misconception(
-            "nan_for_nothing",
+        *mistake(
             "Your answer is NaN for a hypothesis without words. As c goes to 0, so does exp(1 - r/c): return 0.",
-            _slip(("0.0", "math.nan")),
+            nan_for_nothing=_slip(("0.0", "math.nan")),
             alone=True,
         ),
-        Misconception(
-            "one_word_at_least",
+        *mistake(
             "Your answer treats a hypothesis without words as if it had one word. Return 0.",
-            _slip((_LENGTHS, "c, r = max(hypothesis_length, 1)"), paired=False),
+            one_word_at_least=_slip((_LENGTHS, "c, r = max(hypothesis_length, 1)"), paired=False),
             alone=True,
         ),
         *slips(

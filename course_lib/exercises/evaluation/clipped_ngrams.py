@@ -7,9 +7,9 @@ from functools import reduce
 
 from torch import Generator
 
-from course_lib.exercises.common import alike, edits_of, integer
+from course_lib.exercises.common import edits_of, hints, integer, mistake
 from course_lib.exercises.evaluation.shared import Words, random_sentence, split_words
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Case, Exercise
 from course_lib.judging.ready_made import METRICS
 from course_lib.references import evaluation
 
@@ -111,80 +111,74 @@ EXERCISE = Exercise(
     cases=_ngram_cases,
     parts={CORE: 3, _SEVERAL: 1},
     correct=(_ngrams_of_counters, _ngrams_joined, _ngrams_crossed_out),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Clip each n-gram's count at its largest count in a single reference. Counters work like sets: `&` takes "
-            "the smaller count of each key, and `|` takes the larger.",
+            "the smaller count of each key, and `|` takes the larger."
         ),
-        Hint(
-            "shapes",
-            "The inputs are lists of words, and the results are two ints. Write n-grams as tuples, because a "
-            "`Counter` cannot count lists. A sentence of w words has w - n + 1 n-grams, or none if it is shorter than "
-            "n words.",
-            answers=("last_ngram_missing", "shorter_at_the_end", "one_word_too_many", "total_of_words"),
+        shapes=(
+            "The inputs are lists of words, and the results are two ints. Write n-grams as tuples, because a `Counter` "
+            "cannot count lists. A sentence of w words has w - n + 1 n-grams, or none if it is shorter than n words.",
+            ("last_ngram_missing", "shorter_at_the_end", "one_word_too_many", "total_of_words"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Write a small function that counts the n-grams of a list of words.\n"
             "Combine the counts of all references, keeping the larger count of each n-gram.\n"
             "Count the n-grams of the hypothesis.\n"
             "Take the smaller of the two counts for each n-gram; their sum is `matched`. The number of n-grams in the "
             "hypothesis is `total`.",
-            answers=("not_clipped", "first_reference_only", "best_reference", "references_added"),
+            ("not_clipped", "first_reference_only", "best_reference", "references_added"),
         ),
     ),
     misconceptions=(
-        *alike(
+        *mistake(
             "Your answer uses only one reference. Clip each n-gram's count at its largest count in any reference.",
             first_reference_only=_slip(("in references]", "in references[:1]]"), paired=False),
             best_reference=_slip((_MATCHED, f"max({_OF_EACH})"), paired=False),
         ),
-        *alike(
+        *mistake(
             "Your answer adds up the counts of several references. Clip each count at the largest count in any single "
             "reference.",
             references_added=_slip(("operator.or_", "operator.add"), paired=False),
             references_joined=_slip(("in references]", "in [sum(references, [])]]"), paired=False),
             matches_added_up=_slip((_MATCHED, f"sum({_OF_EACH})"), paired=False),
         ),
-        *alike(
+        *mistake(
             "Your answer counts some n-grams too often. Take the smaller of the two texts' counts.",
             not_clipped=_slip((_MATCHED, "sum(gram in allowed for gram in found)")),
             reference_words_counted=_slip((_MATCHED, "sum(allowed[gram] for gram in said)")),
         ),
-        *alike(
+        *mistake(
             "Your answer counts each n-gram only once. Count repeated n-grams, too: use Counter, not a set.",
             different_ngrams=_slip(("found = grams(hypothesis)", "found = list(set(grams(hypothesis)))")),
             each_matched_once=_slip(("Counter(found)", "Counter(set(found))")),
         ),
-        *alike(
+        *mistake(
             "Your total is wrong. The hypothesis has len(words) - n + 1 n-grams, or none if that is negative.",
             recall=_slip(("len(found)", "len(grams(references[0]))"), paired=False),
             total_of_words=_slip(("len(found)", "len(hypothesis)")),
             negative_total=_slip(("len(found)", "len(hypothesis) - n + 1")),
         ),
-        *alike(
+        *mistake(
             "Your answer has the wrong number of starting positions. Use range(len(words) - n + 1).",
             last_ngram_missing=_slip((_STARTS, "range(len(words) - n)")),
             shorter_at_the_end=_slip((_STARTS, "range(len(words))")),
         ),
-        *alike(
+        *mistake(
             "Your answer treats different n-grams as the same. Compare the words exactly as they are, in the order in "
             "which they occur.",
             order_ignored=_slip((_GRAM, f"tuple(sorted({_GRAM}))")),
             lower_case=_slip((_GRAM, "tuple(word.lower() for word in words[start : start + n])")),
         ),
-        Misconception(
-            "swapped",
+        *mistake(
             "Your answer has the two counts swapped. Return (matched, total).",
-            _slip(("matched, total", "total, matched")),
+            swapped=_slip(("matched, total", "total, matched")),
         ),
-        Misconception(
-            "divided",
+        *mistake(
             "Your answer is the precision. Return its two counts, (matched, total), without dividing.",
-            _slip(("matched, total", "matched / max(total, 1)")),
+            divided=_slip(("matched, total", "matched / max(total, 1)")),
         ),
-        *alike(
+        *mistake(
             "Your n-grams do not all have n words. Count only words[start : start + n].",
             shorter_ngrams_too=_slip(
                 (_GRAM, "tuple(words[start : start + k]) for k in range(1, n + 1)"),

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 import torch
 from torch import Generator
 
-from course_lib.exercises.common import alike, edits_of, integer
+from course_lib.exercises.common import edits_of, hints, integer, mistake
 from course_lib.exercises.evaluation.shared import in_percent
-from course_lib.judging.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Callback, Case, Exercise
 from course_lib.judging.ready_made import METRICS
 from course_lib.references import evaluation
 
@@ -111,30 +111,27 @@ EXERCISE = Exercise(
     parts={CORE: 2, "several references": 1, "a precision of 0": 1},
     correct=(_bleu_step_by_step, _bleu_by_logarithms, _bleu_of_tensors),
     steps=("said", "right", "precisions", "mean"),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Add up matched counts, totals and lengths over all sentences before you divide. The geometric mean of n "
-            "numbers is the n-th root of their product. If you prefer logarithms, watch out for the logarithm of 0.",
+            "numbers is the n-th root of their product. If you prefer logarithms, watch out for the logarithm of 0."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "`counts` is a list of sentences, each a list of N pairs. You need the reverse: N lists of pairs, one "
             "pair from each sentence. Each list gives one precision.",
-            answers=("mean_of_sentences", "precisions_averaged"),
+            ("mean_of_sentences", "precisions_averaged"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Add up the lengths of all hypotheses.\n"
             "For each sentence, find the closest reference length (the shorter one if two are equally close), and add "
             "these up.\n"
             "For each n, add up the matches, add up the totals, and divide.\n"
             "If any precision is 0, return 0. Otherwise multiply the root of their product by the penalty.",
-            answers=("first_reference", "shortest_reference", "longer_of_two", "zeros_left_out", "zeros_made_small"),
+            ("first_reference", "shortest_reference", "longer_of_two", "zeros_left_out", "zeros_made_small"),
         ),
     ),
     misconceptions=(
-        *alike(
+        *mistake(
             "Your answer averages over sentences. Add up their counts and lengths, then compute one BLEU.",
             mean_of_sentences=lambda counts, lengths, penalty: (
                 sum(evaluation.corpus_bleu([a], [b], penalty) for a, b in zip(counts, lengths, strict=True))
@@ -148,45 +145,43 @@ EXERCISE = Exercise(
                 (_PENALIZED, f"sum(penalty(length, {_NEAREST}) for length, several in lengths) / len(lengths)")
             ),
         ),
-        *alike(
+        *mistake(
             "Your answer uses the wrong reference length. Use the one that is closest to the hypothesis's length.",
             first_reference=_slip((_NEAREST, "several[0]"), paired=False),
             shortest_reference=_slip((_NEAREST, "min(several)"), paired=False),
             longest_reference=_slip((_NEAREST, "max(several)"), paired=False),
             mean_reference=_slip((_NEAREST, "sum(several) / len(several)"), paired=False),
         ),
-        *alike(
+        *mistake(
             "Your answer takes the wrong one of two equally close references. Take the shorter one.",
             longer_of_two=_slip(("sorted(several)", "sorted(several, reverse=True)"), paired=False),
             first_of_two=_slip(("sorted(several)", "several"), paired=False),
         ),
-        *alike(
+        *mistake(
             "Your answer is not 0 where a precision is 0. Return 0: without smoothing, a single 0 makes the product 0.",
             zeros_left_out=_slip(("in sums]", "in sums if matched]"), paired=False),
             zeros_made_small=_slip((_SOME, "max(matched, 1e-9) / max(total, 1)"), paired=False),
             nan_for_zero=_slip(("0.0", "math.nan"), paired=False),
         ),
-        Misconception(
-            "arithmetic_mean",
+        *mistake(
             "Your answer takes the arithmetic mean of the precisions. Take the n-th root of their product.",
-            _slip((_MEAN, "sum(some) / len(some)"), ("not all(some)", "False")),
+            arithmetic_mean=_slip((_MEAN, "sum(some) / len(some)"), ("not all(some)", "False")),
         ),
-        *alike(
+        *mistake(
             "Your answer does not take the n-th root of the product of n precisions. Write ** (1 / n), with the "
             "parentheses.",
             root_forgotten=_slip((_MEAN, _PRODUCT)),
             always_the_fourth_root=_slip((_MEAN, "math.prod(some) ** 0.25")),
             divided_after_the_power=_slip((_MEAN, "math.prod(some) / len(some)")),
         ),
-        *alike(
+        *mistake(
             "Your answer does not multiply the mean by the full penalty. Multiply after you have taken the root.",
             penalty_forgotten=_slip((_RETURN, "mean")),
             penalty_under_the_root=_slip((_PRODUCT, f"({_PENALIZED} * {_PRODUCT})"), (_RETURN, "mean")),
         ),
-        Misconception(
-            "lengths_swapped",
+        *mistake(
             "Your answer swaps the lengths in the call to penalty. The hypotheses' length comes first.",
-            _slip((_PENALIZED, "penalty(right, said)")),
+            lengths_swapped=_slip((_PENALIZED, "penalty(right, said)")),
         ),
         in_percent("a share from 0 to 1", _slip((_RETURN, "100 * mean * penalty(said, right)"))),
     ),

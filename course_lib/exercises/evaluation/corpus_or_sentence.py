@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Generator
 
-from course_lib.exercises.common import edits_of, integer, sizes, slips
+from course_lib.exercises.common import edits_of, hints, integer, sizes, slips
 from course_lib.exercises.evaluation.shared import in_percent
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint
+from course_lib.judging.exercise import CORE, Case, Exercise
 from course_lib.judging.ready_made import METRICS
 from course_lib.references import evaluation
 
@@ -71,11 +71,10 @@ EXERCISE = Exercise(
     cases=_corpus_cases,
     parts={CORE: 1, "no n-grams": 1},
     correct=(_averages_of_shares, _averages_by_loop, _averages_in_torch),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "For micro, add up the counts of all sentences and divide once. For macro, divide for each sentence and "
-            "average the results.",
+            "average the results."
         ),
     ),
     misconceptions=(

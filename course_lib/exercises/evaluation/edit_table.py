@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, edits_of, integer, sizes, slips
+from course_lib.exercises.common import edits_of, hints, integer, mistake, sizes, slips
 from course_lib.exercises.evaluation.shared import Words, random_sentence, split_words
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import Case, Exercise
 from course_lib.judging.ready_made import EDITS
 from course_lib.references import evaluation
 
@@ -89,19 +89,17 @@ EXERCISE = Exercise(
     reference=evaluation.edit_table,
     cases=_edit_cases,
     correct=(_edits_row_by_row, _edits_in_place, _edits_by_recursion),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Each cell is the lowest cost of turning the first i words of one sentence into the first j words of the "
             "other. It depends on three neighboring cells, in which the hypothesis, the reference or both are one word "
-            "shorter.",
+            "shorter."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "The table has one more row and column than there are words: row 0 and column 0 stand for an empty "
             "sentence, and contain 0, 1, 2, ... So row i adds word i - 1 of the hypothesis. The result is an int64 "
             "tensor; it is quickest to fill a list of rows and convert it at the end.",
-            answers=(
+            (
                 "borders_missing",
                 "first_row_of_zeros",
                 "first_column_of_zeros",
@@ -110,14 +108,13 @@ EXERCISE = Exercise(
                 "transposed",
             ),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Row 0 counts up from 0, by one for each word of the reference.\n"
             "Every other row begins with its index.\n"
             "A cell is the smallest of three: the one above plus 1, the one to the left plus 1, and the one "
             "diagonally above to the left, plus 1 if the words differ.\n"
             "After the last row, convert the rows to a tensor.",
-            answers=(
+            (
                 "substitution_costs_two",
                 "match_costs_one",
                 "no_deletion",
@@ -128,25 +125,25 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        *alike(
+        *mistake(
             "Your table treats different words as equal. Compare whole words as they are, with !=.",
             contained_is_the_same=_slip(("word != right", "word not in right")),
             capitals_ignored=_slip(("word != right", "word.lower() != right.lower()")),
         ),
-        *alike(
+        *mistake(
             "Your diagonal step has the wrong cost. It costs 1 where the words differ, and 0 where they are equal.",
             substitution_costs_two=_slip(("+ (word", "+ 2 * (word")),
             match_costs_one=_slip(("word != right", "True")),
             substitution_is_free=_slip(("word != right", "False")),
             match_and_mismatch_exchanged=_slip(("!=", "==")),
         ),
-        *alike(
+        *mistake(
             "Your table leaves out one of the three steps. A deletion comes from the row above, an insertion from the "
             "column to the left, and each costs 1.",
             no_deletion=_slip(("(deleted, ", "(")),
             no_insertion=_slip(("inserted, table[i][j] +", "table[i][j] +")),
         ),
-        *alike(
+        *mistake(
             "Your first row or column is all zeros. If one sentence is empty, you must insert or delete every word of "
             "the other: D[i, 0] = i and D[0, j] = j.",
             first_row_of_zeros=_slip(_FIRST_ROW_ZERO),
@@ -169,12 +166,11 @@ EXERCISE = Exercise(
                 ("enumerate(reference)", "enumerate(reference[-1:] + reference[:-1])"),
             ),
         ),
-        Misconception(
-            "transposed",
+        *mistake(
             "Your table is transposed. Rows belong to the hypothesis, and columns to the reference.",
-            _slip((_MADE, f"{_MADE}.T")),
+            transposed=_slip((_MADE, f"{_MADE}.T")),
         ),
-        *alike(
+        *mistake(
             "Your table leaves out a row and a column. It has len + 1 of each, because row 0 and column 0 stand for "
             "an empty sentence: range(len(hypothesis) + 1).",
             borders_missing=_slip((_MADE, f"{_MADE}[1:, 1:]")),
@@ -182,7 +178,7 @@ EXERCISE = Exercise(
                 ("append(best)", "append(best * (i + 1 < len(hypothesis) and j + 1 < len(reference)))"), paired=False
             ),
         ),
-        *alike(
+        *mistake(
             "Your answer is not the whole table as an int64 tensor. Return torch.tensor(table, dtype=torch.long).",
             lists=_slip((_MADE, "table")),
             floats=_slip((_MADE, f"{_MADE}.float()")),

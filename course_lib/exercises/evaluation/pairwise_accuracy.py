@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Generator
 
-from course_lib.exercises.common import alike, edits_of, integer
+from course_lib.exercises.common import edits_of, hints, integer, mistake
 from course_lib.exercises.evaluation.shared import in_percent
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Case, Exercise
 from course_lib.references import evaluation
 
 
@@ -90,30 +90,27 @@ EXERCISE = Exercise(
     parts={CORE: 2, "ties": 2},
     correct=(_pairs_by_loop, _pairs_by_signs, _pairs_both_ways),
     steps=("agreed",),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "For each pair, ask which translation people prefer, and which one the metric prefers. Each can prefer "
-            "the first, the second, or neither. Count how often people and the metric agree.",
+            "the first, the second, or neither. Count how often people and the metric agree."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "n translations make n (n - 1) / 2 pairs: each translation is paired once with every other, and never "
             "with itself. The tolerance applies to the absolute difference of the metric's scores; people's grades "
             "tie only if they are equal.",
-            answers=("with_itself", "neighbours_only", "tolerance_on_one_side", "tolerance_for_people"),
+            ("with_itself", "neighbours_only", "tolerance_on_one_side", "tolerance_for_people"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Go through all pairs i, j with i before j.\n"
             "Work out people's choice: 1, -1, or 0 where the grades are equal.\n"
             "Work out the metric's choice: 0 where its scores differ by at most the tolerance, otherwise 1 or -1.\n"
             "Count the pairs with equal choices, and divide by the number of pairs.",
-            answers=("ties_left_out", "tied_grades_left_out", "ties_are_wrong", "ties_are_half"),
+            ("ties_left_out", "tied_grades_left_out", "ties_are_wrong", "ties_are_half"),
         ),
     ),
     misconceptions=(
-        *alike(
+        *mistake(
             "Your answer leaves out pairs with a tie. Count these pairs: if people and the metric both prefer "
             "neither, they agree; if only one side does, they disagree.",
             ties_left_out=_slip(
@@ -128,7 +125,7 @@ EXERCISE = Exercise(
                 (_AGREED, "agreed += judged == preferred != 0"), (_PAIRS, "pairs += judged != 0"), paired=False
             ),
         ),
-        *alike(
+        *mistake(
             "Your answer doesn't score ties correctly. If both prefer neither, they agree; if only one does, they "
             "disagree.",
             ties_are_wrong=_slip((_AGREED, "agreed += judged * preferred > 0"), paired=False),
@@ -137,7 +134,7 @@ EXERCISE = Exercise(
                 (_AGREED, "agreed += 0.5 if 0 in (judged, preferred) else judged == preferred"), paired=False
             ),
         ),
-        *alike(
+        *mistake(
             "Your answer doesn't apply the tolerance correctly. The metric prefers neither if the absolute difference "
             "of its scores is at most `tolerance`.",
             tolerance_ignored=_slip(
@@ -155,10 +152,9 @@ EXERCISE = Exercise(
                 paired=False,
             ),
         ),
-        Misconception(
-            "tolerance_for_people",
+        *mistake(
             "Your answer also applies the tolerance to people's grades. Two grades tie only if they are equal.",
-            _slip(
+            tolerance_for_people=_slip(
                 (
                     "(people[i] > people[j]) - (people[i] < people[j])",
                     "(people[i] > people[j] + tolerance) - (people[i] < people[j] - tolerance)",
@@ -166,23 +162,23 @@ EXERCISE = Exercise(
             ),
             alone=True,
         ),
-        *alike(
+        *mistake(
             "Your answer leaves out pairs. Compare each translation with every other.",
             neighbours_only=_slip((_COMPARED, "itertools.pairwise(range(len(people)))")),
             first_with_the_others=_slip((_COMPARED, "[(0, n) for n in range(1, len(people))]")),
         ),
-        *alike(
+        *mistake(
             "Your answer also compares each translation with itself. On such a pair, people and the metric always "
             "agree. Use pairs of two different translations.",
             with_itself=_slip(("itertools.combinations(", "itertools.combinations_with_replacement(")),
             every_pair_and_itself=_slip((_COMPARED, "itertools.product(range(len(people)), repeat=2)")),
         ),
-        *alike(
+        *mistake(
             "Your answer counts disagreements. Return the share of pairs that agree, from 0 to 1.",
             kendalls_tau=_slip((_AGREED, "agreed += 2 * (judged == preferred) - 1")),
             disagreements=_slip((_AGREED, "agreed += judged != preferred")),
         ),
-        *alike(
+        *mistake(
             "Your answer does not divide by the number of pairs.",
             not_divided=_slip((_RETURN, "float(agreed)")),
             over_translations=_slip((_RETURN, "agreed / len(people)")),

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, edits_of, integer
+from course_lib.exercises.common import edits_of, hints, integer, mistake
 from course_lib.exercises.evaluation.shared import HEADLINES, in_percent
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Case, Exercise
 from course_lib.judging.ready_made import METRICS
 from course_lib.references import evaluation
 
@@ -125,25 +125,22 @@ EXERCISE = Exercise(
     cases=_tag_cases,
     parts={CORE: 2, "0 / 0": 1},
     correct=(_scores_from_counts, _scores_by_loop, _scores_in_single_precision),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "You need three counts: how often the label is predicted, how often it is expected, and how often it is "
-            "both. A label that is never predicted is never right either, so you may replace a denominator of 0 with "
-            "1.",
+            "both. A label that is never predicted is never right either, so you may replace a denominator of 0 with 1."
         ),
-        Hint(
-            "outline",
+        outline=(
             "Keep only the positions where the mask is True, in both tensors.\n"
             "Count how often the label is predicted, how often it is expected, and how often it is both, as plain "
             "ints.\n"
             "For precision, divide the third count by the first; for recall, divide it by the second.\n"
             "F1 is twice the third count, divided by the sum of the first two.",
-            answers=("swapped", "arithmetic_mean", "factor_two_forgotten", "over_all_words", "nan_for_nothing"),
+            ("swapped", "arithmetic_mean", "factor_two_forgotten", "over_all_words", "nan_for_nothing"),
         ),
     ),
     misconceptions=(
-        *alike(
+        *mistake(
             "Your answer does not return 0 for 0 / 0, which happens if the label is never predicted, expected or "
             "found.",
             nan_for_nothing=_slip(
@@ -155,13 +152,12 @@ EXERCISE = Exercise(
             one_for_nothing=_slip(*_RATIOS_OF_ONE, ("recall else 0.0", "recall else 1.0"), paired=False),
             ratios_of_one_for_nothing=_slip(*_RATIOS_OF_ONE, paired=False),
         ),
-        Misconception(
-            "swapped",
+        *mistake(
             "Your answer has precision and recall swapped. Precision divides by how often the label is predicted, "
             "recall by how often it is expected.",
-            _slip((_RETURN, "return recall, precision, f1")),
+            swapped=_slip((_RETURN, "return recall, precision, f1")),
         ),
-        *alike(
+        *mistake(
             "Your answer counts padding. Use the mask for all three counts: both, predicted and expected.",
             mask_ignored=_slip((_FIRST, f"mask = torch.ones_like(mask)\n    {_FIRST}")),
             mask_not_for_the_hits=_slip(("said & true", "(predicted == label) & (expected == label)")),
@@ -172,18 +168,19 @@ EXERCISE = Exercise(
                 ("(expected == label) & mask", "expected * mask == label"),
             ),
         ),
-        *alike(
+        *mistake(
             "Your answer also counts words that have other labels. Count only words that have `label` in both tensors.",
             agreement_on_other_labels=_slip(("said & true", "(said == true) & mask")),
             hits_of_all_labels=_slip(("said & true", "(predicted == expected) & mask"), paired=False),
         ),
-        Misconception(
-            "over_all_words",
+        *mistake(
             "Your answer divides by the number of all words. Divide by how often the label is predicted (precision) "
             "or expected (recall).",
-            _slip(("found / guessed", "found / int(mask.sum())"), ("found / there", "found / int(mask.sum())")),
+            over_all_words=_slip(
+                ("found / guessed", "found / int(mask.sum())"), ("found / there", "found / int(mask.sum())")
+            ),
         ),
-        *alike(
+        *mistake(
             "Your F1 is not the harmonic mean of precision and recall. Use 2 · precision · recall / (precision + "
             "recall).",
             arithmetic_mean=_slip((_F1, "(precision + recall) / 2")),

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from torch import Generator
 
-from course_lib.exercises.common import alike, edits_of, integer, slips
+from course_lib.exercises.common import edits_of, hints, integer, mistake, slips
 from course_lib.exercises.evaluation.shared import Words, in_percent, random_sentence, split_words
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Case, Exercise
 from course_lib.references import evaluation
 
 
@@ -95,39 +95,36 @@ EXERCISE = Exercise(
     parts={CORE: 3, "short sentences": 1},
     correct=(_seen_word_by_word, _seen_by_text, _seen_by_steps),
     steps=("shares",),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Collect every run of n words in the training data in a set, where lookups are fast. Then go through each "
-            "test sentence, and mark the words of each run that is in the set.",
+            "test sentence, and mark the words of each run that is in the set."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "Write a run as a tuple of n words, because a set can't contain lists. Runs overlap, so you may mark a "
             "word several times, but it must count only once: mark positions, and count them at the end.",
-            answers=("counted_again", "share_of_runs", "one_word_of_a_run"),
+            ("counted_again", "share_of_runs", "one_word_of_a_run"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Make a set of all runs of n words in the training sentences.\n"
             "For each test sentence, start with all positions unmarked.\n"
             "Whenever n words in a row are in the set, mark their positions.\n"
             "The share is the number of marked positions divided by the number of words, or 0 if there are no words.",
-            answers=("seen_or_not", "training_joined", "last_run_missing", "one_share_for_all"),
+            ("seen_or_not", "training_joined", "last_run_missing", "one_share_for_all"),
         ),
     ),
     misconceptions=(
-        *alike(
+        *mistake(
             "Your answer marks too few words of each run. Mark all n: words[start : start + n].",
             one_word_of_a_run=_slip((_COVER, "covered.add(start)")),
             one_word_too_few=_slip((_COVER, "covered.update(range(start, start + n - 1))")),
         ),
-        *alike(
+        *mistake(
             "Your answer is 0 or 1 for each sentence. Return the share of its words that were seen.",
             seen_or_not=_slip((_SHARE, "float(bool(covered))")),
             all_or_nothing=_slip((_SHARE, "float(0 < len(covered) == len(words))")),
         ),
-        *alike(
+        *mistake(
             "Your answer looks up runs of a different length. Only runs of n words count as seen.",
             words_alone=_slip(
                 (_OF_TRAINING, "tuple(words[start : start + 1]) for words in training"),
@@ -140,7 +137,7 @@ EXERCISE = Exercise(
                 (_COVER, "covered.update(range(start, min(start + n, len(words))))"),
             ),
         ),
-        *alike(
+        *mistake(
             "Your answer treats different runs as the same. Compare the words exactly as they are, in the order in "
             "which they occur.",
             order_ignored=_slip(
@@ -149,15 +146,16 @@ EXERCISE = Exercise(
             ),
             lower_case=_slip((_IF, "if tuple(word.lower() for word in words[start : start + n])")),
         ),
-        *alike(
+        *mistake(
             "Your answer misses the last run of each sentence. There are len(words) - n + 1 runs.",
             last_run_missing=_slip((_STARTS, "        for start in range(len(words) - n):")),
             last_training_run_missing=_slip((_KNOWN, "for words in training for start in range(len(words) - n)")),
         ),
-        Misconception(
-            "sentences_left_out",
+        *mistake(
             "Your answer leaves out sentences with fewer than n words. Give them a share of 0.",
-            _slip(("        shares.append(share)", "        if len(words) >= n:\n            shares.append(share)")),
+            sentences_left_out=_slip(
+                ("        shares.append(share)", "        if len(words) >= n:\n            shares.append(share)")
+            ),
             alone=True,
         ),
         in_percent("a share from 0 to 1", _slip((_SHARE, "100 * len(covered) / max(len(words), 1)"))),

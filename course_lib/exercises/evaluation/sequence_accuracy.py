@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import integer, slips
+from course_lib.exercises.common import hints, integer, slips
 from course_lib.exercises.evaluation.shared import HEADLINES
-from course_lib.judging.exercise import Case, Exercise, Hint
+from course_lib.judging.exercise import Case, Exercise
 from course_lib.references import evaluation
 
 
@@ -84,11 +84,10 @@ EXERCISE = Exercise(
     cases=_sequence_cases,
     correct=(_sequences_at_once, _sequences_by_loop, _sequences_refilled),
     steps=("whole",),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "A position is fine if its label is right or if it is padding. A sentence is right if all its positions "
-            "are fine.",
+            "are fine."
         ),
     ),
     misconceptions=(

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy
 from torch import Generator
 
-from course_lib.exercises.common import alike, edits_of, integer, sizes, slips
+from course_lib.exercises.common import edits_of, hints, integer, mistake, sizes, slips
 from course_lib.exercises.evaluation.shared import Words, in_percent, random_sentence, split_words
-from course_lib.judging.exercise import Callback, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import Callback, Case, Exercise
 from course_lib.judging.ready_made import EDITS
 from course_lib.references import evaluation
 
@@ -84,11 +84,8 @@ EXERCISE = Exercise(
     cases=_rate_cases,
     correct=(_rate_of_sums, _rate_by_loop, _rate_weighted),
     steps=("edits", "words"),
-    hints=(
-        Hint(
-            "idea",
-            "Compute two sums and divide once: the number of edits by the number of reference words.",
-        ),
+    hints=hints(
+        idea="Compute two sums and divide once: the number of edits by the number of reference words.",
     ),
     misconceptions=(
         *slips(
@@ -113,72 +110,66 @@ EXERCISE = Exercise(
                 ("sum(words)", "len(words)"),
             ),
         ),
-        Misconception(
-            "capped_at_one",
+        *mistake(
             "Your answer never exceeds 1, but the rate may: a hypothesis that is far too long has more edits than the "
             "reference has words.",
-            _slip(("return rate", "return min(1.0, rate)")),
+            capped_at_one=_slip(("return rate", "return min(1.0, rate)")),
             alone=True,
         ),
-        Misconception(
-            "accuracy",
+        *mistake(
             "Your answer is one minus the word error rate. Return the rate itself: lower is better.",
-            _slip(("return rate", "return 1 - rate")),
+            accuracy=_slip(("return rate", "return 1 - rate")),
         ),
-        Misconception(
-            "wrong_sentences",
+        *mistake(
             "Your answer is the share of sentences with a mistake. Count edits, and divide by the number of reference "
             "words.",
-            _slip((_RATE, "sum(one > 0 for one in edits) / len(words)")),
+            wrong_sentences=_slip((_RATE, "sum(one > 0 for one in edits) / len(words)")),
         ),
         in_percent("a share", _slip(("return rate", "return 100 * rate"))),
-        Misconception(
-            "not_divided",
+        *mistake(
             "Your answer is the number of edits. Divide by the number of all reference words.",
-            _slip(("sum(words)", "1")),
+            not_divided=_slip(("sum(words)", "1")),
         ),
-        Misconception(
-            "empty_hypotheses_left_out",
+        *mistake(
             "Your answer leaves out sentences with an empty hypothesis. All words of their references are missing: "
             "count these as edits.",
-            _slip(("edits = ", "pairs = [pair for pair in pairs if pair[0]]\n    edits = ")),
+            empty_hypotheses_left_out=_slip(("edits = ", "pairs = [pair for pair in pairs if pair[0]]\n    edits = ")),
             alone=True,
         ),
-        Misconception(
-            "empty_hypotheses_cost_nothing",
+        *mistake(
             "Your answer counts no edits for an empty hypothesis. All of the reference's words are missing: distance "
             "counts them.",
-            _slip((_EDITS, "[distance(said, right) if said else 0 for said, right in pairs]")),
+            empty_hypotheses_cost_nothing=_slip(
+                (_EDITS, "[distance(said, right) if said else 0 for said, right in pairs]")
+            ),
             alone=True,
         ),
-        Misconception(
-            "over_words_of_both",
+        *mistake(
             "Your answer divides by the number of words in hypotheses and references together. Divide by the number "
             "of reference words alone.",
-            _slip((_WORDS, "len(said) + len(right) for said, right")),
+            over_words_of_both=_slip((_WORDS, "len(said) + len(right) for said, right")),
         ),
-        Misconception(
-            "upside_down",
+        *mistake(
             "Your answer is inverted: words over edits. Divide the number of edits by the number of words.",
-            _slip(("return rate", "return 1 / rate")),
+            upside_down=_slip(("return rate", "return 1 / rate")),
         ),
-        *alike(
+        *mistake(
             "Your answer counts the edits of only one sentence. Add up the edits of all sentences, and return after "
             "the loop.",
             edits_of_the_last_sentence=_slip(("sum(edits)", "edits[-1]")),
             edits_of_the_first_sentence=_slip(("sum(edits)", "edits[0]")),
         ),
-        Misconception(
-            "one_long_sentence",
+        *mistake(
             "Your answer joins all sentences into one, so words match across sentences. Call distance for each "
             "sentence, and add up the results.",
-            _slip((_EDITS, "[distance(sum(map(list, hypotheses), []), sum(map(list, references), []))]")),
+            one_long_sentence=_slip(
+                (_EDITS, "[distance(sum(map(list, hypotheses), []), sum(map(list, references), []))]")
+            ),
         ),
-        Misconception(
-            "sentences_as_words",
+        *mistake(
             "Your answer passes whole lists of sentences to distance, so a whole sentence is one edit. Call distance "
             "once for each sentence.",
-            _slip((_EDITS, "[distance(hypotheses, references)]"), paired=False),
+            sentences_as_words=_slip((_EDITS, "[distance(hypotheses, references)]"), paired=False),
         ),
     ),
     forbidden=(EDITS,),

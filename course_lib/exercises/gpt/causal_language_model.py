@@ -7,9 +7,9 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, edits_of, integer, sizes, slips
+from course_lib.exercises.common import edits_of, hints, integer, mistake, sizes, slips
 from course_lib.exercises.gpt.shared import SENTENCES, random_ids
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Case, Exercise
 from course_lib.judging.given import Given
 from course_lib.judging.observation import fresh
 from course_lib.references.gpt import CausalLanguageModel
@@ -101,36 +101,32 @@ EXERCISE = Exercise(
     cases=_model_cases,
     parts={CORE: 3, WITHOUT_MASK: 1, ANOTHER_DEVICE: 1},
     correct=(_WITH_ITS_OWN_MASK, _ModelByPieces, _TEXT_BY_TEXT),
-    hints=(
-        Hint("idea", "You have all the modules: put them in order, from the ids to dot products with the embedding."),
-        Hint(
-            "shapes",
+    hints=hints(
+        idea="You have all the modules: put them in order, from the ids to dot products with the embedding.",
+        shapes=(
             "`self.positions(x)` returns `x` with positions added. A block takes `x` and the mask, and returns a new "
             "`x`, `[batch, tokens, d_model]`. A mask of `[1, tokens, tokens]`, True where a query may attend, works "
             "for the whole batch; None allows everything. Create the mask on the device of the ids.",
-            answers=("mask_inverted", "mask_in_the_first_block", "no_positions"),
+            ("mask_inverted", "mask_in_the_first_block", "no_positions"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Make a causal mask for the length of the text, or use None if the model is not causal.\n"
             "Embed the ids and add the positions, once.\n"
             "Apply the blocks one after the other, each with the mask.\n"
             "Apply the final norm, which pre-norm blocks need.\n"
             "Take the dot product with every row of the embedding.",
-            answers=("no_final_norm", "norm_before_the_blocks", "states_returned", "probabilities", "side_by_side"),
+            ("no_final_norm", "norm_before_the_blocks", "states_returned", "probabilities", "side_by_side"),
         ),
     ),
     misconceptions=(
-        Misconception(
-            "mask_on_the_cpu",
+        *mistake(
             "Your model works on the CPU, but fails on a GPU. Create the mask there too: device=ids.device.",
-            _slip((", ids.device", "")),
+            mask_on_the_cpu=_slip((", ids.device", "")),
             alone=True,
         ),
-        Misconception(
-            "always_causal",
+        *mistake(
             "Your model always uses the mask. If self.causal is False, pass None instead.",
-            _slip((" if self.causal else None", "")),
+            always_causal=_slip((" if self.causal else None", "")),
             alone=True,
         ),
         *slips(
@@ -163,24 +159,24 @@ EXERCISE = Exercise(
                 ("weight)", "weight.detach())"),
             ),
         ),
-        *alike(
+        *mistake(
             "Your model reads the tokens that it should predict. If self.causal is True, pass every block the mask.",
             no_mask=_slip((_BLOCK, "x = block(x, None)")),
             mask_in_the_first_block=_slip((_BLOCK, "x, mask = block(x, mask), None"), paired=False),
         ),
-        *alike(
+        *mistake(
             "Your model doesn't add the positions, or adds them more than once. Add them once, before the blocks.",
             no_positions=_slip((_ADDED, "= (")),
             positions_in_every_block=_slip(
                 (_ADDED, "= ("), (_BLOCK, "x = block(self.positions(x), mask)"), paired=False
             ),
         ),
-        *alike(
+        *mistake(
             "Your model does not apply self.norm after the last block. Pre-norm blocks need it there.",
             no_final_norm=_slip((_NORM, "x")),
             norm_before_the_blocks=_slip((f"{_ADDED}{_IDS})", f"= self.norm(self.positions({_IDS}))"), (_NORM, "x")),
         ),
-        *alike(
+        *mistake(
             "Your model does not return logits for every position, [batch, tokens, vocab_size]. Return the dot "
             "products of all states with all embeddings, before any softmax.",
             states_returned=_slip(("tied_logits(self.norm(x), self.embedding.weight)", _NORM), paired=False),

@@ -7,10 +7,10 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, and_turned_around, integer, slips
+from course_lib.exercises.common import and_turned_around, hints, integer, mistake, slips
 from course_lib.exercises.gpt.shared import SENTENCES, batched_kinds, random_ids
 from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import Case, Exercise, Hint
+from course_lib.judging.exercise import Case, Exercise
 from course_lib.references import gpt
 
 
@@ -100,15 +100,14 @@ EXERCISE = Exercise(
     cases=and_turned_around(_fine_tuning_cases),
     correct=(_transposed, _fine_tuning_by_loop, _fine_tuning_by_logsumexp),
     steps=("class_loss", "token_loss"),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Take two mean cross-entropies and multiply only the second by the weight. For the second, flatten the "
-            "logits and the targets in the same order, as in section 3.",
+            "logits and the targets in the same order, as in section 3."
         ),
     ),
     misconceptions=(
-        *alike(
+        *mistake(
             "Your answer uses weight in the wrong place, or not at all. Use task + weight · lm.",
             not_weighted=_slip((_SUM, "class_loss + token_loss")),
             weight_on_the_labels=_slip((_SUM, "weight * class_loss + token_loss")),
@@ -152,42 +151,42 @@ EXERCISE = Exercise(
                 (_TARGETS, "targets[targets != 0]"),
             ),
         ),
-        *alike(
+        *mistake(
             "Your answer flattens lm_logits and the targets in different orders. Flatten both text by text.",
             targets_in_another_order=_slip((_TARGETS, "targets.T.flatten()"), paired=False),
             logits_in_another_order=_slip((_FLAT, "lm_logits.transpose(0, 1).flatten(0, 1)"), paired=False),
         ),
-        *alike(
+        *mistake(
             "Your language-modeling loss leaves out some tokens. Take the mean over all tokens of the batch.",
             only_the_last_word=_slip((_FLAT, "lm_logits[:, -1]"), (_TARGETS, "targets[:, -1]"), paired=False),
             only_the_first_text=_slip((_FLAT, "lm_logits[0]"), (_TARGETS, "targets[0]"), paired=False),
         ),
-        *alike(
+        *mistake(
             "Your answer caps the weight at 1, or rounds it down. Use the weight as it is.",
             weight_at_most_1=_slip((_SUM, "class_loss + min(weight, 1.0) * token_loss")),
             weight_cut_to_an_integer=_slip((_SUM, "class_loss + int(weight) * token_loss")),
         ),
-        *alike(
+        *mistake(
             "Your answer passes logits to NLLLoss, which needs log-probabilities. Use F.cross_entropy instead.",
             logits_as_log_probabilities=_slip(("token_loss = F.cross_entropy", "token_loss = F.nll_loss")),
             class_logits_as_log_probabilities=_slip(("class_loss = F.cross_entropy", "class_loss = F.nll_loss")),
         ),
-        *alike(
+        *mistake(
             "Your answer takes a softmax before cross_entropy, which takes one itself. Pass the logits.",
             softmax_of_the_words=_slip(("lm_logits.flatten", "lm_logits.softmax(dim=-1).flatten")),
             softmax_of_the_classes=_slip((_LABELS, "(class_logits.softmax(dim=-1), labels)")),
         ),
-        *alike(
+        *mistake(
             "Your answer makes the two weights sum to 1. Give the task loss a weight of 1: task + weight · lm.",
             mixture=_slip((_SUM, "(1 - weight) * class_loss + weight * token_loss")),
             weighted_mean=_slip((_SUM, f"({_SUM}) / (1 + weight)")),
         ),
-        *alike(
+        *mistake(
             "Your answer sums the loss over tokens. Take the mean over all tokens of the batch.",
             words_summed=_slip((f"{_TARGETS})", f"{_TARGETS}) * targets.numel()")),
             words_summed_over_each_text=_slip((f"{_TARGETS})", f"{_TARGETS}) * targets.shape[-1]")),
         ),
-        *alike(
+        *mistake(
             "No gradient reaches one of the two kinds of logits (.detach(), .item(), no_grad), so the model never "
             "learns from that loss. Use torch operations throughout.",
             language_model_detached=_slip((_RETURN, "    token_loss = token_loss.detach()\n    return")),

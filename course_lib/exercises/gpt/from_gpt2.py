@@ -6,9 +6,9 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, and_turned_around, integer, slips
+from course_lib.exercises.common import and_turned_around, hints, integer, mistake, slips
 from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint
+from course_lib.judging.exercise import CORE, Case, Exercise
 from course_lib.references import gpt
 
 Tensors = dict[str, Tensor]
@@ -111,24 +111,22 @@ EXERCISE = Exercise(
     cases=and_turned_around(_published_cases),
     parts={CORE: 3, WITHOUT_A_PLACE: 1},
     correct=(_COPIED, _SPLIT_FIRST, _by_asking),
-    hints=(
-        Hint("idea", "Go through the dict once: all names change, part by part, and some matrices are transposed."),
-        Hint(
-            "shapes",
+    hints=hints(
+        idea="Go through the dict once: all names change, part by part, and some matrices are transposed.",
+        shapes=(
             "GPT-2's linear layers store matrices as `[in, out]`, torch's as `[out, in]`; the embedding and the "
             "positions are tables, which stay as they are. The matrix of `attn.c_proj` is square, so you won't get an "
             "error if you forget to transpose it. `c_attn` contains three projections side by side, `[d_model, 3 "
             "d_model]`: transposed, its first `d_model` rows are W_q.",
-            answers=("not_turned", "square_not_turned", "tables_turned", "reshaped", "only_attention_turned"),
+            ("not_turned", "square_not_turned", "tables_turned", "reshaped", "only_attention_turned"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "For each name and tensor: remove `transformer.` from the front, if it is there.\n"
             "Skip the head, the masks and masked_bias.\n"
             "Replace the parts of the name with those of your model; `h.` becomes `blocks.`.\n"
             "Transpose the weights, not the biases, of `c_attn`, `c_proj` and `c_fc`.\n"
             "Split `c_attn` into three with `chunk`: W_q, W_k and W_v.",
-            answers=("head_kept", "masks_kept", "prefix_kept"),
+            ("head_kept", "masks_kept", "prefix_kept"),
         ),
     ),
     misconceptions=(
@@ -169,23 +167,23 @@ EXERCISE = Exercise(
                 (_IS_HEAD, f'{_IS_HEAD} or own.startswith("h.") and not own.startswith("h.0.")'),
             ),
         ),
-        *alike(
+        *mistake(
             "Your answer transposes only some matrices. Transpose the weights of c_attn, c_fc and both c_proj.",
             square_not_turned=_slip((_IS_LINEAR, f'{_IS_LINEAR} and "attn.c_proj" not in own')),
             only_attention_turned=_slip((_IS_LINEAR, f'{_IS_LINEAR} and "attn" in own')),
         ),
-        *alike(
+        *mistake(
             "Your answer splits c_attn in the wrong order: queries come first, then keys, then values. Use chunk(3).",
             queries_and_keys_swapped=_slip(('zip("qkv"', 'zip("kqv"')),
             every_third=_slip((_THIRDS, "[tensor[number::3] for number in range(3)]")),
         ),
-        *alike(
+        *mistake(
             "Your answer keeps tensors that your model does not have. Leave out attn.bias and attn.masked_bias, which "
             "belong to the causal mask, and lm_head.weight, which equals the embedding.",
             masks_kept=_slip((' or own.endswith((".attn.bias", ".attn.masked_bias"))', "")),
             head_kept=_slip((f"{_IS_HEAD} or ", "")),
         ),
-        *alike(
+        *mistake(
             "Your answer swaps two layers of a block. ln_1 is add_and_norm_1, and ln_2 is add_and_norm_2. attn.c_proj "
             "is W_o, mlp.c_fc is W_1, and mlp.c_proj is W_2.",
             projections_swapped=_called(attn__c_proj="feed_forward.W_2", mlp__c_proj="self_attention.W_o"),

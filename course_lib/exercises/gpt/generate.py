@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, edits_of, integer, slips
+from course_lib.exercises.common import edits_of, hints, integer, mistake, slips
 from course_lib.exercises.gpt.shared import Model, random_ids
-from course_lib.judging.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Callback, Case, Exercise
 from course_lib.judging.recorded.stand_ins import ByHeart, EveryWord
 from course_lib.references import gpt
 
@@ -83,22 +83,20 @@ EXERCISE = Exercise(
     cases=_generate_cases,
     parts={CORE: 2, LONG: 1},
     correct=(_writing_token_by_token, _writing_lists, _writing_in_place),
-    hints=(
-        Hint("idea", "Write one token at a time: append it to the text, and run the model on the longer text."),
-        Hint(
-            "shapes",
+    hints=hints(
+        idea="Write one token at a time: append it to the text, and run the model on the longer text.",
+        shapes=(
             "The model takes `[1, tokens]` and returns `[1, tokens, vocab_size]`; you need the row of the last "
             "position. If there are fewer than `context_length` ids, a slice of the last `context_length` takes all of "
             "them. `torch.cat` needs one-dimensional tensors, so the new token must keep its dimension.",
-            answers=("batch_left_on", "first_position_asked", "position_before_the_last_asked", "all_positions_asked"),
+            ("batch_left_on", "first_position_asked", "position_before_the_last_asked", "all_positions_asked"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Start with the prompt.\n"
             "Repeat `max_new_tokens` times: take the last `context_length` ids, as a batch of one text.\n"
             "Take the logits of the last position, and find the index of the largest.\n"
             "Append it to the whole text, not to the slice.",
-            answers=(
+            (
                 "text_cut_to_the_window",
                 "window_cut_once",
                 "one_reading",
@@ -111,16 +109,14 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "context_ignored",
+        *mistake(
             "Your answer is right until the text outgrows the context. Pass only its end: ids[-context_length:].",
-            _slip((_READ, "ids")),
+            context_ignored=_slip((_READ, "ids")),
             alone=True,
         ),
-        Misconception(
-            "text_cut_to_the_window",
+        *mistake(
             "Your answer is right until it cuts the text itself. Cut only what the model reads, and keep the text.",
-            _slip(("logits = ", "ids = ids[-context_length:]\n        logits = ")),
+            text_cut_to_the_window=_slip(("logits = ", "ids = ids[-context_length:]\n        logits = ")),
             alone=True,
         ),
         *slips(
@@ -161,31 +157,31 @@ EXERCISE = Exercise(
                 (_RETURN, "return ids.unsqueeze(0)"),
             ),
         ),
-        *alike(
+        *mistake(
             "Your window is off by one. Pass exactly the last `context_length` tokens: ids[-context_length:].",
             one_word_short_of_the_context=_slip((_READ, "ids[-(context_length - 1) :]")),
             one_word_beyond_the_context=_slip((_READ, "ids[-(context_length + 1) :]")),
         ),
-        *alike(
+        *mistake(
             "Your answer returns only the new tokens. Return the whole text, prompt first.",
             prompt_left_out=_slip((_RETURN, "return ids[len(prompt) :]")),
             # torch makes floats of an empty list: with nothing to write this one ends differently.
             prompt_left_out_of_a_list=_slip((_RETURN, "return torch.tensor(ids[len(prompt) :].tolist())")),
         ),
-        *alike(
+        *mistake(
             "Your answer predicts every new token from the prompt alone. After each token, run the model on the longer "
             "text, and use the logits at its last position: logits[0, -1].",
             one_reading=_slip(_READ_ONCE),
             best_of_one_reading=_slip(_READ_ONCE, ("argmax()", "topk(len(ids) - len(prompt) + 1).indices[-1]")),
         ),
-        *alike(
+        *mistake(
             "Your answer uses logits of earlier positions, which predict tokens that are already there. Use only the "
             "last position: logits[0, -1].",
             first_position_asked=_slip((_ASKED, "logits[0, 0]")),
             position_before_the_last_asked=_slip((_ASKED, "logits[0, -2:][0]")),
             all_positions_asked=_slip((_ASKED, "logits[0].amax(dim=0)")),
         ),
-        *alike(
+        *mistake(
             "Your answer writes one token too many or too few. Write exactly `max_new_tokens` tokens.",
             one_word_too_many=_slip((_TIMES, "range(max_new_tokens + 1)")),
             one_word_too_few=_slip((_TIMES, "range(max_new_tokens - 1)")),

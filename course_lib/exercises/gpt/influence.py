@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import integer, slips
+from course_lib.exercises.common import hints, integer, slips
 from course_lib.exercises.gpt.shared import Model, random_ids
-from course_lib.judging.exercise import Callback, Case, Exercise, Hint
+from course_lib.judging.exercise import Callback, Case, Exercise
 from course_lib.judging.recorded.stand_ins import ByHeart, EveryWord
 from course_lib.references import gpt
 
@@ -77,18 +77,16 @@ EXERCISE = Exercise(
     reference=gpt.influence,
     cases=_influence_cases,
     correct=(_one_at_a_time, _all_at_once, _filled_in),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Run the model once on the text as it is. Then change one token at a time, run the model again, and "
             "compare. A logit that moves depends on that token.",
-            answers=("changes_pile_up", "compared_with_the_last_change", "replaced_by_0"),
+            ("changes_pile_up", "compared_with_the_last_change", "replaced_by_0"),
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "The model takes `[1, tokens]` and gives `[1, tokens, vocab_size]`. The largest absolute change over the "
             "vocabulary is `[tokens]`, one number for each prediction. It is a column of the result.",
-            answers=("transposed", "signed", "last_prediction_only", "summed"),
+            ("transposed", "signed", "last_prediction_only", "summed"),
         ),
     ),
     misconceptions=slips(

@@ -6,8 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import and_turned_around, kinds, predicted, slips
-from course_lib.judging.exercise import Case, Exercise, Hint
+from course_lib.exercises.common import and_turned_around, hints, kinds, predicted, slips
+from course_lib.judging.exercise import Case, Exercise
 from course_lib.references import gpt
 
 
@@ -48,11 +48,10 @@ EXERCISE = Exercise(
         lambda honest: F.pad(honest[..., -1:], (honest.shape[-1] - 1, 0)),
         lambda honest: torch.where(torch.arange(honest.shape[-1]) == honest.shape[-1] - 1, honest, 0.0),
     ),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Write the inputs above the targets, which are shifted by one. For which positions is the target "
-            "somewhere in the input?",
+            "somewhere in the input?"
         ),
     ),
     misconceptions=slips(

@@ -6,8 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import Kind, and_turned_around, kinds, slips
-from course_lib.judging.exercise import Case, Exercise, Hint
+from course_lib.exercises.common import Kind, and_turned_around, hints, kinds, slips
+from course_lib.judging.exercise import Case, Exercise
 from course_lib.references import gpt
 
 
@@ -54,11 +54,10 @@ EXERCISE = Exercise(
         F.linear,
         lambda states, embedding: torch.einsum("...d,vd->...v", states, embedding),
     ),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Take the dot product of each state with each row of the embedding, as with queries and keys. Don't "
-            "scale, and don't take a softmax.",
+            "scale, and don't take a softmax."
         ),
     ),
     misconceptions=slips(

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import edits_of, integer, slips
+from course_lib.exercises.common import edits_of, hints, integer, mistake, slips
 from course_lib.exercises.gpt.shared import SENTENCES, random_ids
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import Case, Exercise
 from course_lib.references import gpt
 
 
@@ -70,11 +70,10 @@ EXERCISE = Exercise(
     reference=gpt.training_windows,
     cases=_window_cases,
     correct=(_by_places, _by_slices, _by_unfolding),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Take windows that are one token longer than the context: they contain both the inputs and the targets. "
-            "To index all positions at once, add a column of starts to a row of offsets 0, 1, 2, ...",
+            "To index all positions at once, add a column of starts to a row of offsets 0, 1, 2, ..."
         ),
     ),
     misconceptions=(
@@ -144,17 +143,15 @@ EXERCISE = Exercise(
                 (_RETURN, "return inputs.squeeze(), targets.squeeze()"),
             ),
         ),
-        Misconception(
-            "one_word_long",
+        *mistake(
             "Your inputs and targets both have context_length + 1 tokens. Leave the last token out of the inputs, and "
             "the first out of the targets.",
-            _slip((_COUNT, "(context_length + 1)"), (_AT, "(positions, positions)"), paired=False),
+            one_word_long=_slip((_COUNT, "(context_length + 1)"), (_AT, "(positions, positions)"), paired=False),
         ),
-        Misconception(
-            "rolled_round",
+        *mistake(
             "Your targets are the inputs rolled by one, so the last target of each window is the first token of the "
             "same window. Take the next token of the stream.",
-            _slip((_RETURN, "return inputs, inputs.roll(-1, dims=-1)"), paired=False),
+            rolled_round=_slip((_RETURN, "return inputs, inputs.roll(-1, dims=-1)"), paired=False),
         ),
     ),
 )

@@ -6,10 +6,10 @@ from functools import partial
 import torch
 from torch import Generator, Tensor, nn
 
-from course_lib.exercises.common import and_turned_around, kinds, slips
+from course_lib.exercises.common import and_turned_around, hints, kinds, slips
 from course_lib.exercises.heads_and_blocks.shared import FOUR_NUMBERS_A_WORD, ORDERS, Function, drawn_weights
 from course_lib.exercises.worked_examples import B
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint
+from course_lib.judging.exercise import CORE, Case, Exercise
 from course_lib.judging.given import Given
 from course_lib.references import heads_and_blocks
 
@@ -96,17 +96,15 @@ EXERCISE = Exercise(
     cases=and_turned_around(_add_and_norm_cases),
     parts={CORE: 2, "pre-norm": 1},
     correct=(_Joined, _JoinedInPlace, _JoinedByStages),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "In both orders, you add something to `x`. Ask for each order: what does the sublayer read, and what does "
-            "the norm read?",
+            "the norm read?"
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "Everything keeps the shape of `x`. Post-norm, from the inside out: sublayer of `x`, dropout, sum with "
             "`x`, norm. Pre-norm, from the inside out: norm of `x`, sublayer, dropout, sum with the original `x`.",
-            answers=("residual_normalised_too", "always_post_norm", "post_norm_reads_the_norm"),
+            ("residual_normalised_too", "always_post_norm", "post_norm_reads_the_norm"),
         ),
     ),
     misconceptions=(

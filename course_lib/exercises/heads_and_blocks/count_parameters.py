@@ -6,8 +6,8 @@ from functools import partial
 import torch
 from torch import Generator, nn
 
-from course_lib.exercises.common import integer, sizes, slips
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import hints, integer, mistake, sizes, slips
+from course_lib.judging.exercise import Case, Exercise
 from course_lib.references import heads_and_blocks
 
 
@@ -80,20 +80,18 @@ EXERCISE = Exercise(
     reference=heads_and_blocks.block_parameters,
     cases=_count_cases,
     correct=(_counted, _counted_on_a_module, _counted_head_by_head),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Go through the constructor line by line and ask what each part learns. The softmax of the scores has "
-            "nothing to learn, but the matrices around it do. The heads share these matrices and add no parameters.",
+            "nothing to learn, but the matrices around it do. The heads share these matrices and add no parameters."
         ),
-        Hint(
-            "outline",
+        outline=(
             "A linear layer from a to b has a times b weights and b biases.\n"
             "Count four projections from `d_model` to `d_model`: for queries, keys, values and the output.\n"
             "Count the two layers of the feed-forward network, which have biases of different lengths.\n"
             "Count two norms, with a `gamma` and a `beta` each.\n"
             "Compare the total with the number of parameters of a real block.",
-            answers=("no_biases", "three_projections", "equal_biases", "one_layer_norm", "one_layer_of_feed_forward"),
+            ("no_biases", "three_projections", "equal_biases", "one_layer_norm", "one_layer_of_feed_forward"),
         ),
     ),
     misconceptions=(
@@ -178,15 +176,15 @@ EXERCISE = Exercise(
                 (_FEED_FORWARD, "2 * d * f"),
             ),
         ),
-        Misconception(
-            "total",
+        *mistake(
             "Your answer is the total. Return the four counts by name, in a dict.",
-            lambda d_model, heads, d_ff: sum(heads_and_blocks.block_parameters(d_model, heads, d_ff).values()),
+            total=lambda d_model, heads, d_ff: sum(heads_and_blocks.block_parameters(d_model, heads, d_ff).values()),
         ),
-        Misconception(
-            "without_names",
+        *mistake(
             "Your answer doesn't name the four counts. Return them by name, in a dict.",
-            lambda d_model, heads, d_ff: tuple(heads_and_blocks.block_parameters(d_model, heads, d_ff).values()),
+            without_names=lambda d_model, heads, d_ff: tuple(
+                heads_and_blocks.block_parameters(d_model, heads, d_ff).values()
+            ),
         ),
     ),
 )

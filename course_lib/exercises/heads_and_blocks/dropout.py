@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import and_turned_around, edits_of, integer, kinds, slips
+from course_lib.exercises.common import and_turned_around, edits_of, hints, integer, kinds, mistake, slips
 from course_lib.exercises.worked_examples import A
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import Case, Exercise
 from course_lib.judging.ready_made import DROPOUT
 from course_lib.references import heads_and_blocks
 
@@ -77,11 +77,10 @@ EXERCISE = Exercise(
     reference=heads_and_blocks.dropout,
     cases=and_turned_around(_dropout_cases),
     correct=(_dropped, _dropout_by_loop, _dropout_in_place),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Answer two questions. Is there anything to drop? And what do you divide the remaining numbers by, so "
-            "that sums keep their size on average?",
+            "that sums keep their size on average?"
         ),
     ),
     misconceptions=(
@@ -128,18 +127,16 @@ EXERCISE = Exercise(
                 ("not training", "training"),
             ),
         ),
-        Misconception(
-            "rescaled_in_evaluation",
+        *mistake(
             "Your answer multiplies by 1 - p in evaluation instead of dividing by it in training. The original "
             "dropout paper did that, and it works too. Here, as in torch, return x itself in evaluation.",
-            _slip((_FACTOR, "1"), ("x.clone()", "x * (1 - p)")),
+            rescaled_in_evaluation=_slip((_FACTOR, "1"), ("x.clone()", "x * (1 - p)")),
             alone=True,
         ),
-        Misconception(
-            "dropped_in_evaluation",
+        *mistake(
             "Your answer drops numbers in evaluation too; only its rescaling depends on `training`. If `training` is "
             "False, return x itself.",
-            _slip(("x.clone()", "x * kept")),
+            dropped_in_evaluation=_slip(("x.clone()", "x * kept")),
             alone=True,
         ),
     ),

@@ -7,11 +7,11 @@ from typing import Any
 import torch
 from torch import Generator, Tensor, nn
 
-from course_lib.exercises.common import Kind, and_turned_around, integer, slips
+from course_lib.exercises.common import Kind, and_turned_around, hints, integer, slips
 from course_lib.exercises.heads_and_blocks.shared import FOUR_NUMBERS_A_WORD, drawn_weights, gradients_cut
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import Case, Exercise, Hint
+from course_lib.judging.exercise import Case, Exercise
 from course_lib.judging.given import Given
 from course_lib.judging.ready_made import ENCODER_LAYERS
 from course_lib.references import heads_and_blocks
@@ -112,26 +112,23 @@ EXERCISE = Exercise(
     cases=and_turned_around(_encoder_block_cases),
     correct=(_BlockLineByLine, _BlockInALoop, _BlockSentenceBySentence),
     steps=("attended",),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Call two add & norms; the second starts from the result of the first. Each add & norm takes `x` and its "
-            "sublayer. Your job is to define the sublayers.",
+            "sublayer. Your job is to define the sublayers."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "Everything is `[batch, tokens, d_model]`. An add & norm calls its sublayer with one tensor, but "
             "attention takes three arguments: the same tensor twice, and the mask. Wrap the attention in a function "
             "of one argument, or a `lambda`.",
-            answers=("mask_inverted", "mask_ignored", "attends_to_the_input"),
+            ("mask_inverted", "mask_ignored", "attends_to_the_input"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Define a function of `y` that returns the attention of `y` to itself under `mask`.\n"
             "Pass `x` and this function to the first add & norm.\n"
             "Pass its result, and the feed-forward network itself, to the second add & norm.\n"
             "Return the result.",
-            answers=("second_residual_from_the_start", "no_residuals", "feed_forward_left_out"),
+            ("second_residual_from_the_start", "no_residuals", "feed_forward_left_out"),
         ),
     ),
     misconceptions=(

@@ -6,10 +6,20 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, edits_of, integer, sizes, slips
+from course_lib.exercises.common import (
+    SMALLEST,
+    Kind,
+    and_turned_around,
+    edits_of,
+    hints,
+    integer,
+    mistake,
+    sizes,
+    slips,
+)
 from course_lib.exercises.heads_and_blocks.shared import drawn_weights, gradients_cut
 from course_lib.exercises.worked_examples import B
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Case, Exercise
 from course_lib.judging.given import Given
 from course_lib.references import heads_and_blocks
 
@@ -102,23 +112,20 @@ EXERCISE = Exercise(
     parts={CORE: 2, OTHER_ACTIVATION: 1},
     correct=(_FeedForward, _FedByEinsum, _FedInDouble),
     steps=("hidden",),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Apply three steps in a row; the middle one has no weights. Assign the parts to `self` in the "
-            "constructor, and call them in `forward`.",
+            "constructor, and call them in `forward`."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "`nn.Linear(a, b)` turns `[..., a]` into `[..., b]`. The first layer goes from `d_model` to `d_ff`, and "
-            "the second goes back. Name them `W_1` and `W_2`, because the check finds parameters by name.",
+            "the second goes back. Name them `W_1` and `W_2`, because the check finds parameters by name."
         ),
     ),
     misconceptions=(
-        Misconception(
-            "always_relu",
+        *mistake(
             "Your answer always uses ReLU. Call self.activation, which is ReLU by default.",
-            _slip((_BENT, "F.relu(hidden)")),
+            always_relu=_slip((_BENT, "F.relu(hidden)")),
             alone=True,
         ),
         *slips(

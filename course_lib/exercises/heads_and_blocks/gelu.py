@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import and_turned_around, kinds, slips
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint
+from course_lib.exercises.common import and_turned_around, hints, kinds, slips
+from course_lib.judging.exercise import CORE, Case, Exercise
 from course_lib.judging.ready_made import GELU
 from course_lib.references import heads_and_blocks
 
@@ -74,20 +74,18 @@ EXERCISE = Exercise(
     cases=and_turned_around(_gelu_cases),
     parts={CORE: 2, NEARLY: 1},
     correct=(_gelu, _by_the_normal_distribution, _number_by_number),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "You need two formulas, and `approximate` says which to use. Compute the probability that a normal "
-            "variable is below `x` with `torch.erf`, and the approximation with `torch.tanh`.",
+            "variable is below `x` with `torch.erf`, and the approximation with `torch.tanh`."
         ),
-        Hint(
-            "outline",
+        outline=(
             "For the approximation, compute the inner sum: `x` plus 0.044715 times its cube.\n"
             "Multiply the sum by the square root of 2 / π, take `tanh`, add 1, and multiply by half of `x`.\n"
             "Otherwise, compute the probability: divide `x` by the square root of 2, take `erf`, add 1, and divide by "
             "2.\n"
             "Multiply by `x`.",
-            answers=("root_left_out", "half_left_out", "probability_alone", "one_left_out", "cube_left_out"),
+            ("root_left_out", "half_left_out", "probability_alone", "one_left_out", "cube_left_out"),
         ),
     ),
     misconceptions=(

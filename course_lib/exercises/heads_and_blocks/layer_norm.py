@@ -6,10 +6,10 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, and_turned_around, edits_of, kinds, sizes, slips
+from course_lib.exercises.common import and_turned_around, edits_of, hints, kinds, mistake, sizes, slips
 from course_lib.exercises.heads_and_blocks.shared import FOUR_NUMBERS_A_WORD, gradients_cut
 from course_lib.exercises.worked_examples import B
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint
+from course_lib.judging.exercise import CORE, Case, Exercise
 from course_lib.judging.ready_made import NORMALISATION
 from course_lib.references import heads_and_blocks
 
@@ -103,19 +103,17 @@ EXERCISE = Exercise(
     parts={CORE: 2, "epsilon": 1},
     correct=(_Normed, _NormByLoop, _NormBySquares),
     steps=("centred", "variance"),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Take the mean and variance over the numbers of one token; its neighbors don't matter. For the variance, "
-            "divide by `d_model`, not by one less, and put epsilon under the square root.",
+            "divide by `d_model`, not by one less, and put epsilon under the square root."
         ),
-        Hint(
-            "outline",
+        outline=(
             "Take the mean over the last dimension, keeping the dimension.\n"
             "Take the variance in the same way, with `correction=0`.\n"
             "Subtract the mean, and divide by the square root of the variance plus epsilon.\n"
             "Multiply by `self.weight`, then add `self.bias`.",
-            answers=("divided_by_one_less", "epsilon_outside_the_root", "root_left_out", "not_centred"),
+            ("divided_by_one_less", "epsilon_outside_the_root", "root_left_out", "not_centred"),
         ),
     ),
     misconceptions=(
@@ -178,7 +176,7 @@ EXERCISE = Exercise(
                 ("squares.mean(dim, keepdim=True)", "squares.mean(dim)"),
             ),
         ),
-        *alike(
+        *mistake(
             "Your answer takes the mean and variance over more than one token. Use each token's own numbers: dim=-1, "
             "keepdim=True.",
             over_the_words=_slip((_DIM, "dim, epsilon = -2")),

@@ -9,11 +9,11 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib.attention import attention_weights
-from course_lib.exercises.common import LITTLE_LEFT, SMALLEST, Kind, and_turned_around, integer, sizes, slips
+from course_lib.exercises.common import LITTLE_LEFT, SMALLEST, Kind, and_turned_around, hints, integer, sizes, slips
 from course_lib.exercises.heads_and_blocks.shared import FOUR_NUMBERS_A_WORD, drawn_weights, gradients_cut
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint
+from course_lib.judging.exercise import CORE, Case, Exercise
 from course_lib.judging.ready_made import READY_MADE_HEADS
 from course_lib.references import heads_and_blocks
 
@@ -130,29 +130,26 @@ EXERCISE = Exercise(
     parts={CORE: 4, "cross-attention": 1, "mask": 1},
     correct=(_HeadsStepByStep, _HeadsByTheFusedKernel, _HeadByHead),
     steps=("q", "k", "v", "attended"),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Take five steps: project, split, attend, join, mix. All heads attend at once, because they are just one "
             "more leading dimension. A head's vectors have `d_head` numbers, and that size sets the scale of its "
-            "scores.",
+            "scores."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "Once split, everything is `[batch, heads, tokens, d_head]`. A mask `[batch, queries, keys]` broadcasts "
             "from the right, so its batch would line up with the heads: give it a dimension of size 1 in between. To "
             "join the heads, undo the split, including the transpose.",
-            answers=("masks_meet_heads", "joined_without_transpose", "split_without_transpose"),
+            ("masks_meet_heads", "joined_without_transpose", "split_without_transpose"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Compute queries from `x`, and keys and values from `memory`, by calling the layers: `self.W_q(x)`.\n"
             "Split the last dimension of each result in two, then move the heads before the tokens.\n"
             "If there is a mask, give it a dimension for the heads.\n"
             "Run attention on the split tensors, which gives `[batch, heads, tokens, d_head]`.\n"
             "Move the tokens back in front of the heads, and flatten the last two dimensions into one.\n"
             "Mix the heads with `self.W_o`.",
-            answers=("W_o_left_out", "one_head", "values_from_x", "memory_ignored", "keys_and_values_exchanged"),
+            ("W_o_left_out", "one_head", "values_from_x", "memory_ignored", "keys_and_values_exchanged"),
         ),
     ),
     misconceptions=(

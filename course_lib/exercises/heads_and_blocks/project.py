@@ -6,9 +6,9 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import multihead
-from course_lib.exercises.common import Kind, and_turned_around, kinds, slips
+from course_lib.exercises.common import Kind, and_turned_around, hints, kinds, slips
 from course_lib.exercises.worked_examples import A
-from course_lib.judging.exercise import Case, Exercise, Hint
+from course_lib.judging.exercise import Case, Exercise
 
 
 def _project_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -65,18 +65,16 @@ EXERCISE = Exercise(
     reference=multihead.project,
     cases=and_turned_around(_project_cases),
     correct=(_projected, _project_by_einsum, _project_keys_and_values_at_once),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "The queries come from `x`, and the keys and values come from `memory`. Each of the three is a single "
-            "matrix product, with nothing transposed, because tokens are rows.",
+            "matrix product, with nothing transposed, because tokens are rows."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "A row of length `d_model` times a matrix `[d_model, d_key]` gives a row of length `d_key`; leading "
             "dimensions stay the same. Each token of `x` gets a query, and each token of `memory` gets a key and a "
             "value.",
-            answers=("transposed", "values_from_x", "keys_from_x", "memory_ignored"),
+            ("transposed", "values_from_x", "keys_from_x", "memory_ignored"),
         ),
     ),
     misconceptions=slips(

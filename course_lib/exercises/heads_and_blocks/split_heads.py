@@ -6,10 +6,10 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import multihead
-from course_lib.exercises.common import SMALLEST, Kind, alike, and_turned_around, edits_of, sizes, slips
+from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, edits_of, hints, mistake, sizes, slips
 from course_lib.exercises.heads_and_blocks.shared import FOUR_NUMBERS_A_WORD
 from course_lib.exercises.worked_examples import B
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import Case, Exercise
 
 
 def _split_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -66,26 +66,19 @@ EXERCISE = Exercise(
     reference=multihead.split_heads,
     cases=and_turned_around(_split_cases),
     correct=(_split, _split_by_loop, _split_by_unfolding),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Take two steps. First split the last dimension into two, which keeps every number with its token. Then "
-            "swap two dimensions, so that the heads come before the tokens.",
+            "swap two dimensions, so that the heads come before the tokens."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "Go from `[batch, tokens, d_model]` to `[batch, tokens, heads, d_head]` to `[batch, heads, tokens, "
             "d_head]`. The first step is a reshape, and the second is a transpose. Neither step can replace the other.",
-            answers=(
-                "viewed_not_transposed",
-                "reshaped_not_transposed",
-                "words_before_heads",
-                "d_head_and_heads_exchanged",
-            ),
+            ("viewed_not_transposed", "reshaped_not_transposed", "words_before_heads", "d_head_and_heads_exchanged"),
         ),
     ),
     misconceptions=(
-        *alike(
+        *mistake(
             "Your answer goes to the final shape in one step, which groups the numbers in memory order, so a head "
             "gets whole tokens. Split the last dimension first, then swap tokens and heads with transpose(1, 2).",
             viewed_not_transposed=_slip((_TURNED, "x.view(len(x), pieces[0], x.shape[1], pieces[1])")),
@@ -131,11 +124,10 @@ EXERCISE = Exercise(
                 lambda x, heads: x.unsqueeze(1).expand(-1, heads, -1, -1),
             ),
         ),
-        Misconception(
-            "heads_folded_into_the_batch",
+        *mistake(
             "Your parts are right, but your answer is [batch · heads, tokens, d_head]. Give the heads their own "
             "dimension, after the batch.",
-            _slip((_TURNED, "cut.transpose(1, 2).flatten(0, 1)")),
+            heads_folded_into_the_batch=_slip((_TURNED, "cut.transpose(1, 2).flatten(0, 1)")),
             alone=True,
         ),
     ),

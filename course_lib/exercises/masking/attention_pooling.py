@@ -9,10 +9,10 @@ import torch
 from torch import Generator, Tensor, nn
 
 from course_lib import masking
-from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, integer, pooling, slips
+from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, hints, integer, pooling, slips
 from course_lib.exercises.masking.shared import LARGE, SOFTMAX, random_padding, wrong_attention
 from course_lib.exercises.worked_examples import B
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint
+from course_lib.judging.exercise import CORE, Case, Exercise
 from course_lib.judging.ready_made import FUSED_ATTENTION
 
 ONE, ANYWHERE = "a batch of one", "padding anywhere"
@@ -106,27 +106,24 @@ EXERCISE = Exercise(
     parts={CORE: 1, LARGE: 1, ONE: 1, ANYWHERE: 1},
     correct=(_Pooling, _pooling_by_loop, _pooling_by_matrices),
     steps=("scaled", "masked", "alpha"),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "This is attention with a single learned query, the same for every sentence. It returns one weighted "
-            "average per sentence, in which padding gets no weight.",
+            "average per sentence, in which padding gets no weight."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "`x` times the query is `[batch, tokens]`: one score per token. To average, make the weights a row, "
             "`[batch, 1, tokens]`, and multiply by `x`. Then remove that dimension by its number: a plain `squeeze()` "
             "would also drop a batch dimension of 1.",
-            answers=("dimension_kept", "squeezed", "softmax_over_the_batch", "weighted_mean", "weights_returned"),
+            ("dimension_kept", "squeezed", "softmax_over_the_batch", "weighted_mean", "weights_returned"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Score each token: multiply `x` by the learned query.\n"
             "Divide the scores by the square root of the number of components.\n"
             "Fill the padding with the lowest finite number of the dtype of `x`.\n"
             "Take the softmax over the tokens, the last dimension.\n"
             "Return the weighted sum of the tokens, `[batch, d_model]`.",
-            answers=("not_scaled", "divided_by_d_model", "scores_times_mask", "masked_after_softmax"),
+            ("not_scaled", "divided_by_d_model", "scores_times_mask", "masked_after_softmax"),
         ),
     ),
     misconceptions=(

@@ -6,10 +6,19 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import masking
-from course_lib.exercises.common import NO_DEVICE_THEN, edits_of, elsewhere, integer, made_on_the_cpu, sizes, slips
+from course_lib.exercises.common import (
+    NO_DEVICE_THEN,
+    edits_of,
+    elsewhere,
+    hints,
+    integer,
+    made_on_the_cpu,
+    sizes,
+    slips,
+)
 from course_lib.exercises.masking.shared import Device, wrong_dtypes
 from course_lib.exercises.worked_examples import B
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Pair
+from course_lib.judging.exercise import CORE, Case, Exercise, Pair
 
 
 def _causal_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -58,11 +67,10 @@ EXERCISE = Exercise(
     cases=_causal_cases,
     formerly=NO_DEVICE_THEN,
     correct=(_triangle, _causal_by_loop, _causal_by_comparison),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "A token may see itself and everything before it. That is the lower triangle of a square, including the "
-            "diagonal. `tril` keeps exactly that part of a matrix. Make sure that the dtype is `torch.bool`.",
+            "diagonal. `tril` keeps exactly that part of a matrix. Make sure that the dtype is `torch.bool`."
         ),
     ),
     misconceptions=(

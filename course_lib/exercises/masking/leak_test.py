@@ -6,9 +6,9 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import masking
-from course_lib.exercises.common import integer, slips
+from course_lib.exercises.common import hints, integer, slips
 from course_lib.exercises.worked_examples import B
-from course_lib.judging.exercise import Case, Exercise, Hint
+from course_lib.judging.exercise import Case, Exercise
 from course_lib.judging.given import Given
 
 
@@ -96,25 +96,20 @@ EXERCISE = Exercise(
     reference=masking.leak_test,
     cases=_leak_cases,
     correct=(_tried, _by_gradients, _pair_by_pair),
-    hints=(
-        Hint(
-            "idea",
-            "Change one token and keep all the others. Every output that changes has seen that token.",
-        ),
-        Hint(
-            "shapes",
+    hints=hints(
+        idea="Change one token and keep all the others. Every output that changes has seen that token.",
+        shapes=(
             "Changing token j fills column j of the result: `[tokens]`, one entry per output. An output is a row of "
             "numbers. If a single one differs, the output has changed.",
-            answers=("transposed", "all_components", "first_component", "itself_left_out"),
+            ("transposed", "all_components", "first_component", "itself_left_out"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Compute the outputs for `x` once.\n"
             "Make a `[tokens, tokens]` tensor of booleans, all False.\n"
             "For each token, copy `x` and replace that token's vector in the copy with random numbers.\n"
             "Call the model on the copy, and compare each output with the original one.\n"
             "In the token's column, write which outputs differ.",
-            answers=("changes_pile_up", "one_component_changed", "scaled"),
+            ("changes_pile_up", "one_component_changed", "scaled"),
         ),
     ),
     misconceptions=(

@@ -8,7 +8,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import masking
-from course_lib.exercises.common import Kind, and_turned_around, integer, kinds, sizes, slips
+from course_lib.exercises.common import Kind, and_turned_around, hints, integer, kinds, sizes, slips
 from course_lib.exercises.masking.shared import (
     BROADCAST,
     FORBIDDEN_FAR_ABOVE,
@@ -21,7 +21,7 @@ from course_lib.exercises.masking.shared import (
     wrong_dimensions,
 )
 from course_lib.exercises.worked_examples import B
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint
+from course_lib.judging.exercise import CORE, Case, Exercise
 from course_lib.judging.ready_made import FUSED_ATTENTION
 
 
@@ -92,22 +92,24 @@ EXERCISE = Exercise(
     parts={CORE: 1, BROADCAST: 1, LARGE: 1},
     correct=(_self_attention, _self_attention_by_loop, _self_attention_multiplied),
     steps=("scores", "scaled", "masked", "alpha"),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Compute, in this order: scores, scaled, masked, alpha, out. `x` serves as queries, keys and values at "
-            "once.",
+            "once."
         ),
-        Hint(
-            "outline",
+        outline=(
             "Compute the scores: multiply `x` by itself, with the last two dimensions of the second factor swapped.\n"
             "Divide by the square root of the last dimension of `x`.\n"
             "Fill the forbidden positions with the lowest finite number of the dtype.\n"
             "Take the softmax over the keys, the last dimension.\n"
             "Multiply the weights by `x`.",
-            answers=(
-                *("divided_by_number_of_keys", "divided_by_d_model", "root_of_number_of_words"),
-                *("unscaled_scores_masked", "softmax_over_queries", "softmax_over_the_second_dimension"),
+            (
+                "divided_by_number_of_keys",
+                "divided_by_d_model",
+                "root_of_number_of_words",
+                "unscaled_scores_masked",
+                "softmax_over_queries",
+                "softmax_over_the_second_dimension",
             ),
         ),
     ),

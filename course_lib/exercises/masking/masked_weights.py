@@ -7,7 +7,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import masking
-from course_lib.exercises.common import Kind, and_turned_around, integer, sizes, slips
+from course_lib.exercises.common import Kind, and_turned_around, hints, integer, mistake, sizes, slips
 from course_lib.exercises.masking.shared import (
     BROADCAST,
     FORBIDDEN_FAR_ABOVE,
@@ -24,7 +24,7 @@ from course_lib.exercises.masking.shared import (
     wrong_masks,
 )
 from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Case, Exercise
 from course_lib.judging.ready_made import MASKED_SOFTMAX
 
 
@@ -103,28 +103,29 @@ EXERCISE = Exercise(
     parts={CORE: 1, BROADCAST: 1, LARGE: 1, NOTHING: 1},
     correct=(_weights, _masked_by_loop, _masked_by_exp),
     steps=("masked",),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Before the softmax, give forbidden keys a score so low that their weight is 0. Use the most negative "
-            "finite number of the dtype. Minus infinity turns a row that allows nothing into `nan`.",
+            "finite number of the dtype. Minus infinity turns a row that allows nothing into `nan`."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "`masked_fill` takes a condition of any shape that broadcasts to the scores, and fills where the "
             "condition is True. Our mask is True where you must not fill, so invert it. The softmax runs over the "
             "keys, the last dimension.",
-            answers=("inverted", "inverted_throughout", "keys_as_rows", "softmax_over_queries"),
+            ("inverted", "inverted_throughout", "keys_as_rows", "softmax_over_queries"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Get the lowest finite number of the scores' dtype from `torch.finfo`.\n"
             "Fill a copy of the scores with that number where the mask is False.\n"
             "Take the softmax over the keys. A row that allows nothing comes out uniform.\n"
             "Multiply by the mask: that row becomes 0, and the others don't change.",
-            answers=(
-                *("nan_where_nothing_is_allowed", "nan_repaired_afterwards", "zero_times_infinity", "exp_overflows"),
-                *("uniform_where_nothing_is_allowed", "uniform_by_addition_where_nothing_is_allowed"),
+            (
+                "nan_where_nothing_is_allowed",
+                "nan_repaired_afterwards",
+                "zero_times_infinity",
+                "exp_overflows",
+                "uniform_where_nothing_is_allowed",
+                "uniform_by_addition_where_nothing_is_allowed",
             ),
         ),
     ),
@@ -168,12 +169,13 @@ EXERCISE = Exercise(
                 (_BEFORE, f"    scaled = scaled / scaled.shape[-1] ** 0.5\n{_BEFORE}"),
             ),
         ),
-        Misconception(
-            "nan_repaired_afterwards",
+        *mistake(
             "Your weights are right, but the gradient of a row without any allowed key is NaN: replacing a NaN "
             "afterward doesn't repair its gradient. Use masked_fill with torch.finfo(scaled.dtype).min, and multiply "
             "the weights by the mask.",
-            Edited(_weights, (MASKED, "scaled + mask.log()"), ("alpha * mask", "alpha.nan_to_num()"), paired=False),
+            nan_repaired_afterwards=Edited(
+                _weights, (MASKED, "scaled + mask.log()"), ("alpha * mask", "alpha.nan_to_num()"), paired=False
+            ),
             alone=True,
         ),
         *masked_too_late(_weights, "forbidden keys", unmasked=_NOTHING_AFTER),

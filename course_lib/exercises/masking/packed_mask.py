@@ -6,9 +6,9 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import masking
-from course_lib.exercises.common import ANOTHER_DEVICE, elsewhere, integer, made_on_the_cpu, slips
+from course_lib.exercises.common import ANOTHER_DEVICE, elsewhere, hints, integer, made_on_the_cpu, slips
 from course_lib.exercises.masking.shared import wrong_dtypes
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint
+from course_lib.judging.exercise import CORE, Case, Exercise
 
 END = 2
 
@@ -81,28 +81,25 @@ EXERCISE = Exercise(
     cases=_packed_cases,
     parts={CORE: 3, ANOTHER_DEVICE: 1},
     correct=(_packed, _by_loop, _by_ends_in_between),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Number the documents, and give each token its document's number. Two tokens are in the same document if "
-            "their numbers are equal. Then apply the causal mask too.",
+            "their numbers are equal. Then apply the causal mask too."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "Count along each row how many documents have ended: `[batch, tokens]`. Compare these numbers as a "
             "column, `[batch, tokens, 1]`, with the same numbers as a row, `[batch, 1, tokens]`. The causal mask, "
             "`[tokens, tokens]`, is the same for every row of the batch.",
-            answers=("counted_over_the_batch", "end_opens_the_next"),
+            ("counted_over_the_batch", "end_opens_the_next"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Find where the ids equal `end`.\n"
             "Find each token's document number: how many documents have ended before it. `cumsum` counts the token "
             "itself, so subtract 1 where the token is an end token.\n"
             "Compare the document numbers of all queries with the document numbers of all keys.\n"
             "Make a causal mask on the device of the ids.\n"
             "Allow a key only where both masks do.",
-            answers=("both_directions", "only_causal", "either_is_enough"),
+            ("both_directions", "only_causal", "either_is_enough"),
         ),
     ),
     misconceptions=(

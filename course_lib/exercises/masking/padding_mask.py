@@ -7,10 +7,10 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import masking
-from course_lib.exercises.common import ANOTHER_DEVICE, elsewhere, integer, made_on_the_cpu, sizes, slips
+from course_lib.exercises.common import ANOTHER_DEVICE, elsewhere, hints, integer, made_on_the_cpu, sizes, slips
 from course_lib.exercises.masking.shared import wrong_dtypes
 from course_lib.exercises.worked_examples import B
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint
+from course_lib.judging.exercise import CORE, Case, Exercise
 
 
 def _batch_sizes(generator: Generator, hidden: bool) -> list[int]:
@@ -74,17 +74,15 @@ EXERCISE = Exercise(
     cases=_padding_cases,
     parts={CORE: 1, ANOTHER_DEVICE: 1},
     correct=(_compared, _padding_by_loop, _padding_by_padding),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "A position holds a token if its index is less than the sentence's length. Compare all positions with all "
-            "lengths at once by broadcasting.",
+            "lengths at once by broadcasting."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "Make the positions a row, `[max_length]`, and the lengths a column, `[batch, 1]`. Comparing them gives "
             "booleans of shape `[batch, max_length]`.",
-            answers=(
+            (
                 "batch_as_columns",
                 "lengths_beside_the_positions",
                 "as_wide_as_the_longest",

@@ -7,7 +7,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import masking
-from course_lib.exercises.common import LITTLE_LEFT, Kind, kinds, sizes, slips
+from course_lib.exercises.common import LITTLE_LEFT, Kind, kinds, mistake, sizes, slips
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edit, Edited
 from course_lib.judging.exercise import Case, Misconception
@@ -115,14 +115,13 @@ def wrong_masks(right: Callable[..., Any], *edits: Edit) -> tuple[Misconception,
     divided = (SOFTMAX, f"{powers} / ({powers}).sum(dim=-1, keepdim=True)")
     large = (MASKED, "scaled.masked_fill(mask, -1e9)")
     return (
-        Misconception("inverted", WRONG_WAY_ROUND, Edited(right, INVERTED, *edits)),
-        Misconception("inverted_with_a_large_number", WRONG_WAY_ROUND, Edited(right, large, *edits)),
-        Misconception("exp_overflows", BARE_EXP, Edited(right, (MASKED, "scaled"), divided, *edits, paired=False)),
-        Misconception(
-            "zero_times_infinity",
+        *mistake(WRONG_WAY_ROUND, inverted=Edited(right, INVERTED, *edits)),
+        *mistake(WRONG_WAY_ROUND, inverted_with_a_large_number=Edited(right, large, *edits)),
+        *mistake(BARE_EXP, exp_overflows=Edited(right, (MASKED, "scaled"), divided, *edits, paired=False)),
+        *mistake(
             "Your answer is NaN everywhere. Do you multiply a mask by -inf? 0 times infinity is NaN, even at allowed "
             "keys. Fill instead: scaled.masked_fill(~mask, -math.inf).",
-            Edited(right, (MASKED, "scaled + ~mask * -torch.inf"), *edits, paired=False),
+            zero_times_infinity=Edited(right, (MASKED, "scaled + ~mask * -torch.inf"), *edits, paired=False),
         ),
     )
 
@@ -160,7 +159,7 @@ def wrong_attention(right: Callable[..., Any], what: str, ignored: str = "mask_i
         *masked_too_late(right, what, ignored),
         *wrong_masks(right),
         *small_fills(right),
-        Misconception("inverted_and_repaired", WRONG_WAY_ROUND, repaired),
+        *mistake(WRONG_WAY_ROUND, inverted_and_repaired=repaired),
         *slips(
             right,
             divided_by_d_model=(

@@ -6,8 +6,17 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import positions
-from course_lib.exercises.common import ANOTHER_DEVICE, SMALLEST, Kind, elsewhere, integer, made_on_the_cpu, slips
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint
+from course_lib.exercises.common import (
+    ANOTHER_DEVICE,
+    SMALLEST,
+    Kind,
+    elsewhere,
+    hints,
+    integer,
+    made_on_the_cpu,
+    slips,
+)
+from course_lib.judging.exercise import CORE, Case, Exercise
 
 
 def _alibi_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -81,32 +90,23 @@ EXERCISE = Exercise(
     cases=_alibi_cases,
     parts={CORE: 3, ANOTHER_DEVICE: 1},
     correct=(_alibi, _alibi_by_loop, _alibi_by_keys),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "You need three things: how far each key is behind each query, how strongly each head penalizes that, and "
-            "which keys are forbidden. The rest is a softmax.",
+            "which keys are forbidden. The rest is a softmax."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "Distances are `[tokens, tokens]`: a column of queries minus a row of keys. Slopes are `[heads]`. Make "
             "them `[heads, 1, 1]`, and the product broadcasts to `[heads, tokens, tokens]`.",
-            answers=("one_slope_for_all", "slopes_along_the_queries", "past_forbidden"),
+            ("one_slope_for_all", "slopes_along_the_queries", "past_forbidden"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Read the numbers of heads and tokens from the last three dimensions of the scores.\n"
             "Compute the distances: positions as a column minus positions as a row.\n"
             "Number the heads from 1, and compute the slopes.\n"
             "Lower the scores by slope times distance.\n"
             "Set scores to minus infinity where the distance is negative. Take the softmax over the keys.",
-            answers=(
-                "distance_rewarded",
-                "future_allowed",
-                "future_is_penalised",
-                "slopes_from_zero",
-                "slopes_doubled",
-            ),
+            ("distance_rewarded", "future_allowed", "future_is_penalised", "slopes_from_zero", "slopes_doubled"),
         ),
     ),
     misconceptions=(

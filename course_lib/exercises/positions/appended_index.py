@@ -12,12 +12,14 @@ from course_lib.exercises.common import (
     and_turned_around,
     edits_of,
     elsewhere,
+    hints,
     integer,
     kinds,
     made_on_the_cpu,
+    mistake,
 )
 from course_lib.exercises.worked_examples import A
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Case, Exercise
 
 
 def _appended_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -67,89 +69,77 @@ EXERCISE = Exercise(
         _appended_by_loop,
         lambda x: torch.cat([x, torch.ones_like(x[..., :1]).cumsum(dim=-2) - 1], dim=-1),
     ),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "`torch.cat` along the last dimension requires all other dimensions to be equal. So make the index a "
-            "column, and repeat it for every sentence of a batch.",
+            "column, and repeat it for every sentence of a batch."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "As a column, the index is `[tokens, 1]`. Use `expand` to give it the leading dimensions of `x`, with a 1 "
             "at the end. Joining `[..., tokens, d_model]` and `[..., tokens, 1]` gives `[..., tokens, d_model + 1]`.",
-            answers=("always_single", "small_integers", "length_appended"),
+            ("always_single", "small_integers", "length_appended"),
         ),
     ),
     misconceptions=(
-        Misconception(
-            "counted_from_one",
+        *mistake(
             "Your answer counts positions from 1. Start at 0.",
-            _slip((_PLACES, f"{_PLACES} + 1")),
+            counted_from_one=_slip((_PLACES, f"{_PLACES} + 1")),
         ),
-        Misconception(
-            "in_front",
+        *mistake(
             "Your answer puts the position in front of each vector. Append it at the end: torch.cat([x, index], "
             "dim=-1).",
-            _slip(("[x, column]", "[column, x]")),
+            in_front=_slip(("[x, column]", "[column, x]")),
         ),
-        Misconception(
-            "added",
+        *mistake(
             "Your answer adds the position to every component. Append it as one more component: [..., tokens, d_model "
             "+ 1].",
-            _slip(("torch.cat([x, column], dim=-1)", "x + column")),
+            added=_slip(("torch.cat([x, column], dim=-1)", "x + column")),
         ),
-        Misconception(
-            "shrunk_to_one",
+        *mistake(
             "Your answer scales the positions so that the last one is 1. Then the size of a step depends on the "
             "length of the sentence. Use the positions themselves: 0, 1, 2, ...",
-            _slip(("positions.to(x.dtype)", "(positions.to(x.dtype) / max(1, x.shape[-2] - 1))")),
+            shrunk_to_one=_slip(("positions.to(x.dtype)", "(positions.to(x.dtype) / max(1, x.shape[-2] - 1))")),
         ),
-        Misconception(
-            "divided_by_length",
+        *mistake(
             "Your answer divides the positions by the number of tokens. Then the size of a step depends on the length "
             "of the sentence. Use the positions themselves: 0, 1, 2, ...",
-            _slip(("positions.to(x.dtype)", "(positions.to(x.dtype) / x.shape[-2])")),
+            divided_by_length=_slip(("positions.to(x.dtype)", "(positions.to(x.dtype) / x.shape[-2])")),
         ),
-        Misconception(
-            "sentences_counted",
+        *mistake(
             "Your answer counts the sentences of a batch: x.shape[0]. Count the tokens instead: x.shape[-2].",
-            lambda x: torch.cat(
+            sentences_counted=lambda x: torch.cat(
                 [x, torch.arange(x.shape[0]).view(-1, *[1] * (x.ndim - 1)).to(x.dtype).expand(*x.shape[:-1], 1)], -1
             ),
         ),
-        Misconception(
-            "length_appended",
+        *mistake(
             "Your answer appends the length of the sentence to every token. Append each token's own position: 0, 1, "
             "2, ...",
-            _slip((_PLACES, "torch.full((x.shape[-2],), x.shape[-2])")),
+            length_appended=_slip((_PLACES, "torch.full((x.shape[-2],), x.shape[-2])")),
         ),
-        Misconception(
-            "backwards",
+        *mistake(
             "Your answer counts from the end of the sentence. Give the first token position 0.",
-            _slip((_PLACES, f"{_PLACES}.flip(0)")),
+            backwards=_slip((_PLACES, f"{_PLACES}.flip(0)")),
         ),
-        Misconception(
-            "always_single",
+        *mistake(
             "Your answer is always float32. Give the positions the dtype of x: torch.arange(tokens, dtype=x.dtype).",
-            _slip(("return joined", "return joined.float()")),
+            always_single=_slip(("return joined", "return joined.float()")),
         ),
-        Misconception(
-            "small_integers",
+        *mistake(
             "Your positions are 8-bit integers (int8 or uint8), which overflow in a long text. Use the dtype of x, or "
             "torch.arange's default.",
-            _slip((_PLACES, f"{_PLACES}.to(torch.int8)"), paired=False),
+            small_integers=_slip((_PLACES, f"{_PLACES}.to(torch.int8)"), paired=False),
         ),
         made_on_the_cpu(_numbered, "x.device"),
-        Misconception(
-            "last_component_overwritten",
+        *mistake(
             "Your answer overwrites the last component of each vector. Append the position as one more component: "
             "[..., tokens, d_model + 1].",
-            _slip(("[x, column]", "[x[..., :-1], column]"), paired=False),
+            last_component_overwritten=_slip(("[x, column]", "[x[..., :-1], column]"), paired=False),
         ),
-        Misconception(
-            "counted_through_the_batch",
+        *mistake(
             "Your answer keeps counting from one sentence of the batch to the next. Start each sentence at position 0.",
-            lambda x: torch.cat([x, torch.arange(x[..., 0].numel()).view(*x.shape[:-1], 1).to(x.dtype)], dim=-1),
+            counted_through_the_batch=lambda x: torch.cat(
+                [x, torch.arange(x[..., 0].numel()).view(*x.shape[:-1], 1).to(x.dtype)], dim=-1
+            ),
         ),
     ),
 )

@@ -6,9 +6,17 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import positions
-from course_lib.exercises.common import ANOTHER_DEVICE, NO_DEVICE_THEN, elsewhere, integer, made_on_the_cpu, slips
+from course_lib.exercises.common import (
+    ANOTHER_DEVICE,
+    NO_DEVICE_THEN,
+    elsewhere,
+    hints,
+    integer,
+    made_on_the_cpu,
+    slips,
+)
 from course_lib.exercises.positions.shared import Device
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint
+from course_lib.judging.exercise import CORE, Case, Exercise
 
 
 def _binary_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -81,17 +89,15 @@ EXERCISE = Exercise(
     formerly=NO_DEVICE_THEN,
     parts={CORE: 1, ANOTHER_DEVICE: 1},
     correct=(_binary, _binary_by_text, _binary_by_repeating),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "To get the bit of weight 2ʲ, divide the position by 2ʲ, drop the remainder, and ask whether the result "
-            "is even or odd.",
+            "is even or odd."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "Make the positions a column, `[length, 1]`, and the powers of two a row, `[bits]`. Together they give "
             "all bits at once, `[length, bits]`. Convert the result to float32.",
-            answers=("transposed", "highest_bit_first", "integers", "booleans", "small_integers", "double_precision"),
+            ("transposed", "highest_bit_first", "integers", "booleans", "small_integers", "double_precision"),
         ),
     ),
     misconceptions=(

@@ -8,9 +8,9 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from course_lib import positions
-from course_lib.exercises.common import Kind, and_turned_around, integer, kinds, sizes, slips
+from course_lib.exercises.common import Kind, and_turned_around, hints, integer, kinds, sizes, slips
 from course_lib.exercises.worked_examples import A
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint
+from course_lib.judging.exercise import CORE, Case, Exercise
 
 
 def _learned_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -105,18 +105,16 @@ EXERCISE = Exercise(
     formerly={"context_length": "max_length"},
     parts={CORE: 2, "too many tokens": 1},
     correct=(_Learned, _LearnedByLoop, _LearnedWithARefusal),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Row `pos` of the table belongs to position `pos`, so a sentence gets the first rows. Check first that "
-            "there are enough rows, because torch may not complain if there aren't.",
+            "there are enough rows, because torch may not complain if there aren't."
         ),
-        Hint(
-            "outline",
+        outline=(
             "Read the number of tokens from the second-to-last dimension of `x`.\n"
             "If there are more tokens than rows, raise a `ValueError` that names both numbers.\n"
             "Add the first rows of the table, one for each token. They broadcast over a batch.",
-            answers=("len_of_the_batch", "same_row_for_all", "multiplied", "appended"),
+            ("len_of_the_batch", "same_row_for_all", "multiplied", "appended"),
         ),
     ),
     misconceptions=slips(

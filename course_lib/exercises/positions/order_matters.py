@@ -6,11 +6,11 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import positions
-from course_lib.exercises.common import SMALLEST, integer, slips
+from course_lib.exercises.common import SMALLEST, hints, integer, slips
 from course_lib.exercises.heads_and_blocks.shared import drawn_weights
 from course_lib.exercises.positions.shared import random_order
 from course_lib.exercises.worked_examples import B
-from course_lib.judging.exercise import Case, Exercise, Hint
+from course_lib.judging.exercise import Case, Exercise
 from course_lib.judging.given import Block, Given
 
 
@@ -99,19 +99,17 @@ EXERCISE = Exercise(
     reference=positions.order_matters,
     cases=_order_cases,
     correct=(_noticed, _token_by_token, _shuffled_back),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Run the model on the old sentences and on the shuffled ones, and compare the two vectors of the same "
-            "token. Where is that token after the shuffle?",
+            "token. Where is that token after the shuffle?"
         ),
-        Hint(
-            "outline",
+        outline=(
             "Compute the outputs for the old sentences, and put their rows in the new order.\n"
             "Compute the outputs for the shuffled sentences. Shuffle along the second dimension, the tokens.\n"
             "Take the absolute difference in each component.\n"
             "Test whether each token's largest difference is more than rounding.",
-            answers=("places_compared", "shuffled_back", "sentences_shuffled", "rounding_counts", "signs_cancel"),
+            ("places_compared", "shuffled_back", "sentences_shuffled", "rounding_counts", "signs_cancel"),
         ),
     ),
     misconceptions=(

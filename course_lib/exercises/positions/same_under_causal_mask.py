@@ -8,10 +8,10 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import positions
-from course_lib.exercises.common import integer, predicted, slips
+from course_lib.exercises.common import hints, integer, predicted, slips
 from course_lib.exercises.positions.shared import random_order
 from course_lib.exercises.worked_examples import B
-from course_lib.judging.exercise import Case, Exercise, Hint
+from course_lib.judging.exercise import Case, Exercise
 
 CHASE = torch.tensor([0, 4, 2, 3, 1])
 """S3's pair: *the dog chased the cat* with dog and cat in each other's place."""
@@ -91,20 +91,18 @@ EXERCISE = Exercise(
     reference=positions.same_under_causal_mask,
     cases=predicted(_causal_cases),
     correct=(_same, _same_by_sets, _same_by_masks, _same_by_attention),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "The token at position i is token `order[i]`. It used to attend to tokens 0 to `order[i]`; now it attends "
             "to tokens `order[0]` to `order[i]`. A weighted sum doesn't depend on order, so compare the two groups as "
-            "sets.",
+            "sets."
         ),
-        Hint(
-            "outline",
+        outline=(
             "Sets of different sizes are never equal, so the token must have kept its position.\n"
             "The first i + 1 tokens are the same as before if and only if none of them comes from further back.\n"
             "`cummax` gives you the largest old position so far. Compare it, and `order` itself, with the positions.\n"
             "Both conditions must hold. (A loop that compares Python sets of `order.tolist()` works too.)",
-            answers=("not_moved", "same_words_so_far", "all_or_none"),
+            ("not_moved", "same_words_so_far", "all_or_none"),
         ),
     ),
     misconceptions=(

@@ -7,10 +7,18 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import positions
-from course_lib.exercises.common import ANOTHER_DEVICE, NO_DEVICE_THEN, elsewhere, integer, made_on_the_cpu, slips
+from course_lib.exercises.common import (
+    ANOTHER_DEVICE,
+    NO_DEVICE_THEN,
+    elsewhere,
+    hints,
+    integer,
+    made_on_the_cpu,
+    slips,
+)
 from course_lib.exercises.positions.shared import Device, wrong_exponents, wrong_speeds
 from course_lib.exercises.worked_examples import A
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint
+from course_lib.judging.exercise import CORE, Case, Exercise
 
 
 def _shift_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -77,34 +85,24 @@ EXERCISE = Exercise(
     parts={CORE: 3, ANOTHER_DEVICE: 1},
     correct=(_turned, _shift_by_loop, _shift_by_exponential),
     steps=("angle",),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Moving on by `shift` tokens turns each clock's hand by an angle that depends on the clock, not on the "
-            "position. So the matrix has one small rotation per clock along its diagonal.",
+            "position. So the matrix has one small rotation per clock along its diagonal."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "There are `d_model` / 2 blocks of 2 × 2, and zeros elsewhere. The angles are the same as at position "
             "`shift` of the sinusoidal encoding. Our pairs are (sine, cosine), so the minus sign is at the lower left.",
-            answers=("turned_back", "minus_forgotten", "minus_at_the_cosine", "sine_on_the_diagonal", "diagonal_only"),
+            ("turned_back", "minus_forgotten", "minus_at_the_cosine", "sine_on_the_diagonal", "diagonal_only"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Start from zeros, `[d_model, d_model]`.\n"
             "For each even dimension, divide the dimension by `d_model`, raise 10000 to that power, and divide "
             "`shift` by the result to get the angle.\n"
             "The block for this angle is [[cos, sin], [-sin, cos]].\n"
             "Put the block where this pair of rows meets the same pair of columns.\n"
             "Test it: the matrix for shift 3, times the encoding of position 5, is the encoding of position 8.",
-            answers=(
-                "two_forgotten",
-                "two_counted_twice",
-                "multiplied",
-                "base_1000",
-                "slowest_first",
-                "one_frequency_less",
-            ),
+            ("two_forgotten", "two_counted_twice", "multiplied", "base_1000", "slowest_first", "one_frequency_less"),
         ),
     ),
     misconceptions=(

@@ -8,10 +8,18 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import positions
-from course_lib.exercises.common import ANOTHER_DEVICE, NO_DEVICE_THEN, elsewhere, integer, made_on_the_cpu, slips
+from course_lib.exercises.common import (
+    ANOTHER_DEVICE,
+    NO_DEVICE_THEN,
+    elsewhere,
+    hints,
+    integer,
+    made_on_the_cpu,
+    slips,
+)
 from course_lib.exercises.positions.shared import EXPONENT, Device, wrong_exponents, wrong_speeds
 from course_lib.exercises.worked_examples import A
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint
+from course_lib.judging.exercise import CORE, Case, Exercise
 
 
 def _sinusoidal_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -83,27 +91,23 @@ EXERCISE = Exercise(
     parts={CORE: 2, ANOTHER_DEVICE: 1},
     correct=(_waves, _sinusoidal_by_slices, _sinusoidal_by_turning),
     steps=("angle",),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Two neighboring dimensions are one clock: the sine and cosine of the same angle. So there are only "
-            "`d_model` / 2 angles per token. The exponent in the formula is the even dimension 2i divided by "
-            "`d_model`.",
+            "`d_model` / 2 angles per token. The exponent in the formula is the even dimension 2i divided by `d_model`."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "Make the positions a column, `[length, 1]`, and the even dimensions 0, 2, 4, ... a row, `[d_model / 2]`. "
             "Together they give angles of shape `[length, d_model / 2]`. Put the sines in the even columns and the "
             "cosines in the odd ones.",
-            answers=("halves", "cosine_first", "sines_only", "transposed", "one_frequency_for_all"),
+            ("halves", "cosine_first", "sines_only", "transposed", "one_frequency_for_all"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Make the positions a column, and the even dimensions a row in steps of 2.\n"
             "Divide each even dimension by `d_model`, and raise 10000 to that power. Divide the positions by the "
             "results to get the angles.\n"
             "Make an empty tensor `[length, d_model]`.\n"
-            "Fill columns 0, 2, 4, ... with the sines, and columns 1, 3, 5, ... with the cosines of the same angles.",
+            "Fill columns 0, 2, 4, ... with the sines, and columns 1, 3, 5, ... with the cosines of the same angles."
         ),
     ),
     misconceptions=(

@@ -6,8 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import SMALLEST, integer, sizes, slips
-from course_lib.judging.exercise import Case, Exercise, Hint
+from course_lib.exercises.common import SMALLEST, hints, integer, sizes, slips
+from course_lib.judging.exercise import Case, Exercise
 from course_lib.references import primer
 
 
@@ -72,17 +72,13 @@ EXERCISE = Exercise(
         _compared,
     ),
     steps=("same",),
-    hints=(
-        Hint(
-            "idea",
-            "Compare every word with every id from 0 to `vocab_size - 1`, all at once. Then count the matches.",
-        ),
-        Hint(
-            "shapes",
+    hints=hints(
+        idea="Compare every word with every id from 0 to `vocab_size - 1`, all at once. Then count the matches.",
+        shapes=(
             "Give `ids` a last dimension of size 1, so that it is `[sentences, words, 1]`. Comparing it with "
             "`[vocab_size]` numbers gives `[sentences, words, vocab_size]`. Summing over the words leaves "
             "`[sentences, vocab_size]`.",
-            answers=("not_summed", "all_sentences_together", "over_the_vocabulary", "over_the_sentences"),
+            ("not_summed", "all_sentences_together", "over_the_vocabulary", "over_the_sentences"),
         ),
     ),
     misconceptions=slips(

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Generator, Tensor, nn
 
-from course_lib.exercises.common import SMALLEST, edits_of, sizes, slips
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import SMALLEST, edits_of, hints, sizes, slips
+from course_lib.judging.exercise import Case, Exercise, Misconception
 from course_lib.references import primer
 
 
@@ -104,17 +104,15 @@ EXERCISE = Exercise(
         ),
     ),
     steps=("hidden",),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Call layers like functions. Pass the bags through the first layer, then a ReLU, then the second layer. "
-            "Write `self.` before the names of the layers.",
+            "Write `self.` before the names of the layers."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "The first layer turns `[sentences, vocab_size]` into `[sentences, d_hidden]`. The ReLU keeps that shape, "
             "and the second layer gives `[sentences, classes]`.",
-            answers=("hidden_layer_only", "largest_class"),
+            ("hidden_layer_only", "largest_class"),
         ),
     ),
     misconceptions=(

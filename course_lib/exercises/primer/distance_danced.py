@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import and_turned_around, edits_of, slips, unbatched_kinds
+from course_lib.exercises.common import and_turned_around, edits_of, hints, mistake, slips, unbatched_kinds
 from course_lib.exercises.primer.shared import POSITIONS
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import Case, Exercise
 from course_lib.references import primer
 
 
@@ -63,24 +63,21 @@ EXERCISE = Exercise(
         lambda positions: positions.diff(dim=1).norm(dim=-1).sum(dim=-1),
     ),
     steps=("steps", "lengths"),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "A step is a cat's position now minus its position one beat earlier. Two slices give you both: every beat "
-            "but the first, and every beat but the last.",
+            "but the first, and every beat but the last."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "The steps have shape `[cats, beats - 1, 2]`. Their lengths have shape `[cats, beats - 1]`, because the "
             "last dimension is gone. Summing over the beats leaves `[cats]`.",
-            answers=("all_cats_together", "beats_not_summed", "cats_summed", "root_at_the_end"),
+            ("all_cats_together", "beats_not_summed", "cats_summed", "root_at_the_end"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Take all positions but the first, and subtract all positions but the last.\n"
             "Square the steps, sum over the two coordinates, and take the square root: one length for each step.\n"
             "Sum the lengths over the beats.",
-            answers=("end_minus_start", "no_root", "coordinates_added"),
+            ("end_minus_start", "no_root", "coordinates_added"),
         ),
     ),
     misconceptions=(
@@ -136,11 +133,12 @@ EXERCISE = Exercise(
                 lambda positions: positions.diff(dim=0).norm(dim=-1).sum(dim=0),
             ),
         ),
-        Misconception(
-            "root_at_the_end",
+        *mistake(
             "Your answer adds up all the squares and then takes one square root. Take the square root for each step, "
             "then add up the lengths.",
-            _slip((_LENGTHS, "steps.square().sum(dim=-1)"), (_TOTAL, "lengths.sum(dim=1).sqrt()"), paired=False),
+            root_at_the_end=_slip(
+                (_LENGTHS, "steps.square().sum(dim=-1)"), (_TOTAL, "lengths.sum(dim=1).sqrt()"), paired=False
+            ),
         ),
     ),
 )

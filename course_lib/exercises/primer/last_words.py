@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import and_turned_around, kinds
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import and_turned_around, hints, kinds, mistake
+from course_lib.judging.exercise import Case, Exercise
 from course_lib.references import primer
 
 
@@ -43,63 +43,53 @@ EXERCISE = Exercise(
         lambda x: x.select(1, x.shape[1] - 1),
         lambda x: x.flip(1)[:, 0],
     ),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Write one index for each dimension, from left to right. `:` keeps a whole dimension, and -1 picks the "
-            "last entry, however long the dimension is.",
+            "last entry, however long the dimension is."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "`[sentences, words, d_model]` becomes `[sentences, d_model]`. You keep every sentence and every number "
             "of its last word, so the -1 belongs in the second dimension.",
-            answers=("last_sentence", "last_number", "dimension_kept"),
+            ("last_sentence", "last_number", "dimension_kept"),
         ),
     ),
     misconceptions=(
-        Misconception(
-            "last_sentence",
+        *mistake(
             "Your answer is the whole last sentence: a single index applies to the first dimension. Keep the first "
             "dimension with `:`, and put -1 in the second dimension.",
-            lambda x: x[-1],
+            last_sentence=lambda x: x[-1],
         ),
-        Misconception(
-            "last_number",
+        *mistake(
             "Your answer takes the last number of every word: it indexes the third dimension. Index the second "
             "dimension, the words.",
-            lambda x: x[..., -1],
+            last_number=lambda x: x[..., -1],
         ),
-        Misconception(
-            "dimension_kept",
+        *mistake(
             "Your answer has shape [sentences, 1, d_model], because the slice `-1:` keeps the dimension. Index with a "
             "plain -1.",
-            lambda x: x[:, -1:],
+            dimension_kept=lambda x: x[:, -1:],
         ),
-        Misconception(
-            "first_word",
+        *mistake(
             "Your answer takes the first word of each sentence, at index 0. Take the last word, at index -1.",
-            lambda x: x[:, 0],
+            first_word=lambda x: x[:, 0],
         ),
-        Misconception(
-            "position_written_down",
+        *mistake(
             "Your answer takes the word at position 2 (or the last word, if the sentence is shorter). Index with -1, "
             "which is the last word however long the sentence is.",
-            lambda x: x[:, min(2, x.shape[1] - 1)],
+            position_written_down=lambda x: x[:, min(2, x.shape[1] - 1)],
         ),
-        Misconception(
-            "mean_of_the_words",
+        *mistake(
             "Your answer averages the words of each sentence. Take only the last word.",
-            lambda x: x.mean(dim=1),
+            mean_of_the_words=lambda x: x.mean(dim=1),
         ),
-        Misconception(
-            "sum_of_the_words",
+        *mistake(
             "Your answer adds up the words of each sentence. Take only the last word.",
-            lambda x: x.sum(dim=1),
+            sum_of_the_words=lambda x: x.sum(dim=1),
         ),
-        Misconception(
-            "last_but_one",
+        *mistake(
             "Your answer takes the second-to-last word. Take the last word, at index -1.",
-            lambda x: x[:, max(x.shape[1] - 2, 0)],
+            last_but_one=lambda x: x[:, max(x.shape[1] - 2, 0)],
         ),
     ),
 )

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import and_turned_around, slips, unbatched_kinds
+from course_lib.exercises.common import and_turned_around, hints, slips, unbatched_kinds
 from course_lib.exercises.primer.shared import BAGS
-from course_lib.judging.exercise import Case, Exercise, Hint
+from course_lib.judging.exercise import Case, Exercise
 from course_lib.references import primer
 
 
@@ -63,24 +63,21 @@ EXERCISE = Exercise(
     cases=and_turned_around(_gradient_cases),
     correct=(_by_formula, _by_torch, _one_by_one),
     steps=("prediction", "error"),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "PyTorch computes the gradient for you if you compute the loss from a `w` that it tracks. Make a tracked "
-            "copy, compute the loss from it, call `backward()` on the loss, and read the copy's `.grad`.",
+            "copy, compute the loss from it, call `backward()` on the loss, and read the copy's `.grad`."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "The predictions and the errors have shape `[examples]`. The loss is a single number, of shape `[]`. The "
             "gradient has the shape of `w`: `[features]`.",
-            answers=("loss_itself", "of_the_predictions", "summed"),
+            ("loss_itself", "of_the_predictions", "summed"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Copy `w`, and have torch track the copy.\n"
             "Predict, subtract `y`, square, and take the mean.\n"
             "Call `backward()` on the loss.\n"
-            "Return the copy's gradient.",
+            "Return the copy's gradient."
         ),
     ),
     misconceptions=slips(

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import Kind, and_turned_around, edits_of, integer, sizes, slips
+from course_lib.exercises.common import Kind, and_turned_around, edits_of, hints, integer, mistake, sizes, slips
 from course_lib.exercises.primer.shared import random_labels
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import Case, Exercise
 from course_lib.references import primer
 
 Sides = tuple[Tensor, Tensor, Tensor, Tensor]
@@ -79,17 +79,15 @@ EXERCISE = Exercise(
     reference=primer.split,
     cases=and_turned_around(_split_cases),
     correct=(_shuffled, _by_lists, _by_torch),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "`order` is a shuffled list of indices. Index both `x` and the labels with `order`, so that each example "
-            "keeps its label. Then cut `x` and the labels at the same position.",
+            "keeps its label. Then cut `x` and the labels at the same position."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "`[examples, features]` becomes `[examples - tested, features]` and `[tested, features]`. The labels "
             "become `[examples - tested]` and `[tested]`.",
-            answers=("test_first", "test_in_training", "sides_swapped"),
+            ("test_first", "test_in_training", "sides_swapped"),
         ),
     ),
     misconceptions=(
@@ -145,11 +143,10 @@ EXERCISE = Exercise(
                 ),
             ),
         ),
-        Misconception(
-            "tested_for_training",
+        *mistake(
             "Your answer trains on `tested` examples and tests on the rest. Do the opposite: `tested` is the size of "
             "the test set.",
-            _slip(("len(x) - tested", "tested"), paired=False),
+            tested_for_training=_slip(("len(x) - tested", "tested"), paired=False),
         ),
     ),
 )

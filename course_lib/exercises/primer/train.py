@@ -7,10 +7,10 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from course_lib.exercises.common import Kind, and_turned_around, integer, sizes, slips
+from course_lib.exercises.common import Kind, and_turned_around, hints, integer, sizes, slips
 from course_lib.exercises.primer.shared import BAGS, random_labels
 from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Case, Exercise, Misconception
 from course_lib.references import primer
 
 DOUBLE = "double precision"
@@ -101,27 +101,23 @@ EXERCISE = Exercise(
     reference=primer.train,
     cases=and_turned_around(_train_cases),
     correct=(_trained, _two_parameters, _adam_by_hand),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Your loop does the same things as the loop above, in the same order: loss, zero, backward, step. Copy "
-            "weight and bias so that the arguments don't change, and make one optimizer for the copies before the "
-            "loop.",
+            "weight and bias so that the arguments don't change, and make one optimizer for the copies before the loop."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "The logits are `x` times the transposed weight, plus the bias: `[examples, classes]`. Each loss is a "
             "single number. Detached and stacked, the losses have shape `[steps]`.",
-            answers=("losses_as_numbers", "losses_summed"),
+            ("losses_as_numbers", "losses_summed"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Make parameters from copies of weight and bias, and make one Adam optimizer for both, with `lr=rate`.\n"
             "At each step, compute the logits of all examples and their cross-entropy with the labels.\n"
             "Set the gradients to zero, call `backward()`, and take a step.\n"
             "Keep the detached loss from before the step.\n"
             "At the end, return both parameters, detached, and the stacked losses.",
-            answers=("gradients_add_up", "loss_after_the_step", "new_optimizer_at_every_step", "bias_not_trained"),
+            ("gradients_add_up", "loss_after_the_step", "new_optimizer_at_every_step", "bias_not_trained"),
         ),
     ),
     misconceptions=(

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import Kind, integer, slips
-from course_lib.judging.exercise import Callback, Case, Exercise, Hint
+from course_lib.exercises.common import Kind, hints, integer, slips
+from course_lib.judging.exercise import Callback, Case, Exercise
 from course_lib.judging.recorded.stand_ins import Tanh
 from course_lib.references import primer
 
@@ -70,18 +70,16 @@ EXERCISE = Exercise(
     reference=primer.walk_downhill,
     cases=_walk_cases,
     correct=(_walked, _into_a_table, _recursively),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "At your current position, compute the gradient and subtract `rate` times that gradient. Repeat this "
-            "`steps` times, and keep every position, including the start.",
+            "`steps` times, and keep every position, including the start."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "A position has shape `[features]`, and so does a gradient. The path has one more position than there are "
             "steps, so its shape is `[steps + 1, features]`. `torch.stack` turns a list of positions into such a "
             "tensor.",
-            answers=("start_missing", "end_missing", "end_only"),
+            ("start_missing", "end_missing", "end_only"),
         ),
     ),
     misconceptions=slips(

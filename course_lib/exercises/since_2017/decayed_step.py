@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import Kind, and_turned_around, edits_of, integer, kinds, slips
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import Kind, and_turned_around, edits_of, hints, integer, kinds, mistake, slips
+from course_lib.judging.exercise import CORE, Case, Exercise
 from course_lib.references import since_2017
 
 VECTORS = "vectors"
@@ -74,11 +74,10 @@ EXERCISE = Exercise(
             for weight, update in zip(weights, updates, strict=True)
         ],
     ),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Every matrix first shrinks by a small fraction, `rate * decay`, then moves as usual. The number of "
-            "dimensions tells a matrix from a vector.",
+            "dimensions tells a matrix from a vector."
         ),
     ),
     misconceptions=(
@@ -108,11 +107,10 @@ EXERCISE = Exercise(
                 (_MOVED, "weight - 0 * update"),
             ),
         ),
-        Misconception(
-            "vectors_decay",
+        *mistake(
             "Your answer also decays biases and gains. Update vectors without decay: the gains of a norm belong near "
             "1, not near 0.",
-            _slip((_DECAYS, "True")),
+            vectors_decay=_slip((_DECAYS, "True")),
             alone=True,
         ),
     ),

@@ -6,10 +6,20 @@ from collections.abc import Iterator
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import SMALLEST, Kind, alike, and_turned_around, edits_of, integer, sizes, slips
+from course_lib.exercises.common import (
+    SMALLEST,
+    Kind,
+    and_turned_around,
+    edits_of,
+    hints,
+    integer,
+    mistake,
+    sizes,
+    slips,
+)
 from course_lib.exercises.since_2017.shared import no_gradient
 from course_lib.exercises.worked_examples import A
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import Case, Exercise
 from course_lib.judging.ready_made import FUSED_ATTENTION
 from course_lib.references import since_2017
 
@@ -97,37 +107,32 @@ EXERCISE = Exercise(
     cases=and_turned_around(_grouped_cases),
     correct=(_grouped_by_repeating, _grouped_by_loop, _grouped_by_dimension),
     steps=("scaled", "alpha"),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Which group does head i use? With four heads and two groups: 0, 0, 1, 1. Give each head its group's keys "
-            "and values, then compute attention as usual. `repeat` and `repeat_interleave` give different orders.",
+            "and values, then compute attention as usual. `repeat` and `repeat_interleave` give different orders."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "Keys and values become `[batch, heads, keys, d_head]`. Scores are `[batch, heads, queries, keys]`, and a "
             "mask of `[queries, keys]` broadcasts to them.",
-            answers=("softmax_over_the_queries", "one_output_for_each_group"),
+            ("softmax_over_the_queries", "one_output_for_each_group"),
         ),
     ),
     misconceptions=(
-        Misconception(
-            "groups_in_turn",
+        *mistake(
             "Your heads cycle through the groups: 0, 1, 0, 1. Neighbors share a group: 0, 0, 1, 1 "
             "(repeat_interleave, not repeat).",
-            _slip(_KEYS_IN_TURN, _VALUES_IN_TURN),
+            groups_in_turn=_slip(_KEYS_IN_TURN, _VALUES_IN_TURN),
         ),
-        Misconception(
-            "keys_in_turn",
+        *mistake(
             "Your heads cycle through the groups' keys, 0, 1, 0, 1, but not their values. Neighbors share both: 0, "
             "0, 1, 1.",
-            _slip(_KEYS_IN_TURN),
+            keys_in_turn=_slip(_KEYS_IN_TURN),
         ),
-        Misconception(
-            "values_in_turn",
+        *mistake(
             "Your heads cycle through the groups' values, 0, 1, 0, 1, but not their keys. Neighbors share both: 0, "
             "0, 1, 1.",
-            _slip(_VALUES_IN_TURN),
+            values_in_turn=_slip(_VALUES_IN_TURN),
         ),
         *slips(
             _grouped_by_repeating,
@@ -141,36 +146,31 @@ EXERCISE = Exercise(
                 (f"times = {_TIMES}", "k, v, times = k.mean(1, keepdim=True), v.mean(1, keepdim=True), q.shape[1]"),
             ),
         ),
-        Misconception(
-            "not_scaled",
+        *mistake(
             "Your answer doesn't scale the scores. Divide them by √d_head.",
-            _slip((" / math.sqrt(q.shape[-1])", "")),
+            not_scaled=_slip((" / math.sqrt(q.shape[-1])", "")),
         ),
-        Misconception(
-            "scaled_by_all_heads",
+        *mistake(
             "Your answer divides the scores by the square root of d_model. Divide by √d_head.",
-            _slip(("sqrt(", "sqrt(q.shape[1] * ")),
+            scaled_by_all_heads=_slip(("sqrt(", "sqrt(q.shape[1] * ")),
         ),
-        *alike(
+        *mistake(
             "Your mask is inverted. True means that a query may attend: fill the scores where it is False.",
             mask_inverted=_slip(("~mask", "mask")),
             mask_inverted_to_nan=_slip(*_INVERTED_TO_NAN),
             mask_inverted_and_repaired=_slip(*_INVERTED_TO_NAN, ("return out", "return out.nan_to_num()")),
         ),
-        Misconception(
-            "mask_left_out",
+        *mistake(
             "Your answer ignores the mask. Fill the scores where it is False, before the softmax.",
-            _slip(("mask is not None", "False")),
+            mask_left_out=_slip(("mask is not None", "False")),
         ),
-        Misconception(
-            "softmax_over_the_queries",
+        *mistake(
             "Your softmax runs over the queries. Take it over the keys, dim=-1.",
-            _slip(("dim=-1", "dim=-2")),
+            softmax_over_the_queries=_slip(("dim=-1", "dim=-2")),
         ),
-        Misconception(
-            "one_output_for_each_group",
+        *mistake(
             "Your answer averages the heads of a group. Every head keeps its own output.",
-            _slip(("return out", "return out.unflatten(1, (k.shape[1], -1)).mean(dim=2)")),
+            one_output_for_each_group=_slip(("return out", "return out.unflatten(1, (k.shape[1], -1)).mean(dim=2)")),
         ),
         no_gradient(_slip(("return out", "return out.detach()")), "q, k or v"),
     ),

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import torch
 from torch import Generator, nn
 
-from course_lib.exercises.common import edits_of, integer, slips
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import edits_of, hints, integer, mistake, slips
+from course_lib.judging.exercise import CORE, Case, Exercise
 from course_lib.references import since_2017
 
 TIED = "a tied output"
@@ -87,17 +87,15 @@ EXERCISE = Exercise(
         ),
     ),
     steps=("width", "block"),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Go through a block as you built it: four projections, two of them narrower; a feed-forward network with "
-            "a gate; two norms with gains only. There are no biases, and rotary positions have no parameters.",
+            "a gate; two norms with gains only. There are no biases, and rotary positions have no parameters."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "One head's key has `d_model / heads` numbers, and there are `key_value_heads` such heads. So `W_k` "
             "and `W_v` have `d_model` rows and fewer columns. `W_q` and `W_o` are square.",
-            answers=("one_group",),
+            ("one_group",),
         ),
     ),
     misconceptions=(
@@ -149,15 +147,13 @@ EXERCISE = Exercise(
                 ("last_norm = 2", "last_norm = 1"),
             ),
         ),
-        Misconception(
-            "one_layer",
+        *mistake(
             "Your answer counts only one block. There are `layers` of them.",
-            _slip(("layers * (", "("), paired=False),
+            one_layer=_slip(("layers * (", "("), paired=False),
         ),
-        Misconception(
-            "output_twice",
+        *mistake(
             "Your answer ignores `tied`. If it is True, the output matrix is the embedding: count it once.",
-            _slip((_TABLES, "2")),
+            output_twice=_slip((_TABLES, "2")),
             alone=True,
         ),
     ),

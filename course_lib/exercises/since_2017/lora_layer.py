@@ -6,10 +6,10 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from course_lib.exercises.common import and_turned_around, edits_of, integer, kinds, slips
+from course_lib.exercises.common import and_turned_around, edits_of, hints, integer, kinds, mistake, slips
 from course_lib.exercises.since_2017.shared import no_gradient
 from course_lib.exercises.worked_examples import B
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import Case, Exercise, Misconception
 from course_lib.references import since_2017
 
 
@@ -101,26 +101,23 @@ EXERCISE = Exercise(
     cases=and_turned_around(_lora_cases),
     correct=(_SideBySide, _ByMerging, _ByRank),
     steps=("change",),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Two paths lead from x to the result: the old one through the frozen weight, and a narrow one, down to "
-            "`rank` numbers and up again. Add the two.",
+            "`rank` numbers and up again. Add the two."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "As in `nn.Linear`, each row of a matrix gives one output, so multiply by the transpose of each. The "
             "narrow path has shape `[..., rank]` in the middle. The shape of A or B tells you the rank.",
-            answers=("scaled_by_the_rank", "not_divided_by_the_rank"),
+            ("scaled_by_the_rank", "not_divided_by_the_rank"),
         ),
     ),
     misconceptions=(
         no_gradient(_slip(("return out", "return out.detach()")), "x, A or B"),
-        Misconception(
-            "own_answer_frozen",
+        *mistake(
             "Your values are right, but x gets no gradient through the frozen weight, so the layers below don't "
             "learn properly. Freeze the weight, not its product with x.",
-            _slip(("x @ self.weight.T", "(x @ self.weight.T).detach()")),
+            own_answer_frozen=_slip(("x @ self.weight.T", "(x @ self.weight.T).detach()")),
             alone=True,
         ),
         *slips(
@@ -151,10 +148,9 @@ EXERCISE = Exercise(
             )
             for size, sides, dim in (("d_in", "columns of A", 1), ("d_out", "rows of B", 0))
         ),
-        Misconception(
-            "weight_scaled",
+        *mistake(
             "Your answer scales everything by alpha / rank. Scale only B A x.",
-            _slip((_SUM, "scale * (own + learned)"), paired=False),
+            weight_scaled=_slip((_SUM, "scale * (own + learned)"), paired=False),
         ),
     ),
 )

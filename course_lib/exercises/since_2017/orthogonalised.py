@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, and_turned_around, edits_of, integer, slips
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import and_turned_around, edits_of, hints, integer, mistake, slips
+from course_lib.judging.exercise import CORE, Case, Exercise
 from course_lib.judging.ready_made import ORTHOGONALISATION
 from course_lib.references import since_2017
 
@@ -89,17 +89,15 @@ EXERCISE = Exercise(
     parts={CORE: 2, "tall matrices": 1},
     correct=(_newton_schulz, _on_the_narrow_side, _by_singular_values),
     steps=("x",),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "The loop needs only matrix products. Divide the matrix by its norm once, before the loop, then update it "
-            "in each round.",
+            "in each round."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "X keeps the gradient's shape. X times its transpose is `[rows, rows]`; multiply X by it from the left. "
             "Its square is a matrix product as well.",
-            answers=("numbers_squared", "transpose_first", "tall_not_turned_back"),
+            ("numbers_squared", "transpose_first", "tall_not_turned_back"),
         ),
     ),
     misconceptions=(
@@ -132,7 +130,7 @@ EXERCISE = Exercise(
                 ("square @ square", "square**2"),
             ),
         ),
-        *alike(
+        *mistake(
             "Your answer leaves out a term or a coefficient. X becomes a X + b (X X^T) X + c (X X^T)^2 X.",
             third_term_missing=_slip((" + c * square @ square", "")),
             second_term_missing=_slip(("b * square + ", "")),
@@ -165,10 +163,9 @@ EXERCISE = Exercise(
                 ("return x", "return x * size"),
             ),
         ),
-        Misconception(
-            "tall_not_turned_back",
+        *mistake(
             "Your answer transposes a tall matrix and returns it that way. Transpose it back at the end.",
-            _slip(("return x", "return x.T if gradient.shape[0] > gradient.shape[1] else x")),
+            tall_not_turned_back=_slip(("return x", "return x.T if gradient.shape[0] > gradient.shape[1] else x")),
             alone=True,
         ),
     ),

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import Kind, and_turned_around, edits_of, kinds, slips
+from course_lib.exercises.common import Kind, and_turned_around, edits_of, hints, kinds, mistake, slips
 from course_lib.exercises.worked_examples import B
-from course_lib.judging.exercise import Callback, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import Callback, Case, Exercise
 from course_lib.judging.recorded.stand_ins import Tanh
 from course_lib.references import since_2017
 from course_lib.references.since_2017 import Layer
@@ -87,11 +87,10 @@ EXERCISE = Exercise(
     reference=since_2017.pre_norm,
     cases=and_turned_around(_pre_norm_cases),
     correct=(_one_after_another, _by_recursion, _as_a_sum),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Think of the residual stream as a straight road through the model. Each sublayer reads a normalized copy "
-            "of it and adds its output. Normalize the stream itself only at the very end.",
+            "of it and adds its output. Normalize the stream itself only at the very end."
         ),
     ),
     misconceptions=(
@@ -128,15 +127,13 @@ EXERCISE = Exercise(
                 ("norms, strict", "norms[:1] * len(norms), strict"),
             ),
         ),
-        Misconception(
-            "final_norm_in_every_step",
+        *mistake(
             "Your answer applies the final norm after every sublayer. Apply it once, after the last.",
-            _slip((_STEP, f"final_norm({_STEP})"), (_RETURN, "return x"), paired=False),
+            final_norm_in_every_step=_slip((_STEP, f"final_norm({_STEP})"), (_RETURN, "return x"), paired=False),
         ),
-        Misconception(
-            "in_parallel",
+        *mistake(
             "Your sublayers all read the original x. Each reads the result of those before it: update x in every step.",
-            _slip(("for ", "start = x\n    for "), ("norm(x))", "norm(start))"), paired=False),
+            in_parallel=_slip(("for ", "start = x\n    for "), ("norm(x))", "norm(start))"), paired=False),
         ),
     ),
 )

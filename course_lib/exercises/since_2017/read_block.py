@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import Kind, alike, and_turned_around, edits_of, kinds
+from course_lib.exercises.common import Kind, and_turned_around, edits_of, hints, kinds, mistake
 from course_lib.exercises.worked_examples import B
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Case, Exercise
 from course_lib.references import since_2017
 
 NOTHING_SEEN = "blocks in which nothing is visible"
@@ -110,78 +110,71 @@ EXERCISE = Exercise(
     parts={CORE: 3, NOTHING_SEEN: 1},
     correct=(_at_once, _by_key, _by_log_sums),
     steps=("new_largest", "shrink", "powers"),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Both sums use the old largest score. When a larger one turns up, both sums are too large by the same "
-            "factor: the exponential of a difference.",
+            "factor: the exponential of a difference."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "The new largest score, the factor and the new total are `[..., queries]`. The exponentials of this block"
             " are `[..., queries, keys]`. Sum them over the keys for the total; multiply them by the values for "
             "`out`. To multiply `out`, the factor needs one more dimension.",
-            answers=("divided_already",),
+            ("divided_already",),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Find the new largest score, among the old one and this block's.\n"
             "Subtract the new largest score from this block's scores, or subtract 0 where it is still minus infinity.\n"
             "Compute the factor by which the old sums shrink.\n"
             "Compute the exponentials of this block.\n"
             "Shrink both old sums, then add this block's.",
-            answers=("largest_of_the_block", "old_largest_subtracted", "nothing_minus_nothing"),
+            ("largest_of_the_block", "old_largest_subtracted", "nothing_minus_nothing"),
         ),
     ),
     misconceptions=(
-        Misconception(
-            "nothing_minus_nothing",
+        *mistake(
             "Your answer is NaN for queries that have seen no key yet, because it computes -∞ minus -∞. Subtract 0 "
             "there: then the exponentials are 0.",
-            _slip(("new.masked_fill(new == -math.inf, 0.0)", "new")),
+            nothing_minus_nothing=_slip(("new.masked_fill(new == -math.inf, 0.0)", "new")),
             alone=True,
         ),
-        *alike(
+        *mistake(
             "Your answer does not rescale both old sums. Multiply `total` and `out` by exp(old largest - new largest) "
             "before you add.",
             not_shrunk=_slip((_OLD_TOTAL, "total"), (_OLD_OUT, "out")),
             total_not_shrunk=_slip((_OLD_TOTAL, "total")),
             out_not_shrunk=_slip((_OLD_OUT, "out")),
         ),
-        *alike(
+        *mistake(
             "Your factor is inverted, so the old sums grow. Use exp(old largest - new largest), which is at most 1.",
             grown=_slip((_SHRINK, "(finite - largest).exp()")),
             grown_where_something_was_seen=_slip((_SHRINK, "(finite - largest).exp().nan_to_num(posinf=0.0)")),
         ),
-        *alike(
+        *mistake(
             "Your answer doesn't subtract the new largest score before the exponential. Subtract it, so that all sums "
             "have the same scale and exp doesn't overflow.",
             own_largest_subtracted=_slip((_POWERS, "(scores - scores.amax(dim=-1, keepdim=True)).exp().nan_to_num()")),
             old_largest_subtracted=_slip(("finite.unsqueeze", "largest.unsqueeze"), paired=False),
             nothing_subtracted=_slip((_POWERS, "scores.exp()")),
         ),
-        Misconception(
-            "old_sums_forgotten",
+        *mistake(
             "Your sums cover only this block. Add the sums of the earlier blocks.",
-            _slip((_OLD_TOTAL, "0 * total"), (_OLD_OUT, "0 * out")),
+            old_sums_forgotten=_slip((_OLD_TOTAL, "0 * total"), (_OLD_OUT, "0 * out")),
         ),
-        *alike(
+        *mistake(
             "Your `largest` is not the largest score of each query so far. Take the larger of the old one and this "
             "block's, amax(dim=-1).",
             largest_of_the_block=_slip((f"torch.maximum(largest, {_LARGEST})", _LARGEST)),
             largest_of_all_queries=_slip((_LARGEST, "scores.amax()")),
         ),
-        Misconception(
-            "divided_already",
+        *mistake(
             "Your answer divides `out` by `total`. Divide only at the end, after the last block: here you would "
             "divide again for every block.",
-            _slip(("new, total, out", "new, total, out / total.unsqueeze(-1)")),
+            divided_already=_slip(("new, total, out", "new, total, out / total.unsqueeze(-1)")),
         ),
-        Misconception(
-            "softmax_of_the_block",
+        *mistake(
             "Your answer takes the softmax of this block, so its weights sum to 1 whatever is in the other blocks. "
             "Add exponentials, and divide at the very end.",
-            _slip((_POWERS, "scores.softmax(dim=-1)")),
+            softmax_of_the_block=_slip((_POWERS, "scores.softmax(dim=-1)")),
         ),
     ),
 )

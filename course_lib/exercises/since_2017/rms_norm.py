@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import and_turned_around, edits_of, kinds, sizes, slips
+from course_lib.exercises.common import and_turned_around, edits_of, hints, kinds, mistake, sizes, slips
 from course_lib.exercises.since_2017.shared import no_gradient
 from course_lib.exercises.worked_examples import B
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import Case, Exercise, Misconception
 from course_lib.judging.ready_made import NORMALISATION
 from course_lib.modern import rms_norm
 
@@ -66,43 +66,37 @@ EXERCISE = Exercise(
     cases=and_turned_around(_rms_cases),
     correct=(_norm_in_steps, _norm_by_length, _norm_by_token),
     steps=("mean_square",),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Read the name backwards: square every number, take the mean over each token's numbers, take the square "
-            "root. Don't subtract anything.",
+            "root. Don't subtract anything."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "The mean of the squares is one number for each token: `[..., 1]` with keepdim, so that it divides the "
             "whole vector. `gamma` is `[d_model]` and broadcasts over the last dimension.",
-            answers=("over_the_words", "over_everything", "sum_for_mean"),
+            ("over_the_words", "over_everything", "sum_for_mean"),
         ),
     ),
     misconceptions=(
-        Misconception(
-            "one_added_to_gamma",
+        *mistake(
             "Your answer multiplies by 1 + gamma, as Gemma's published code does. Multiply by gamma.",
-            _slip(("* gamma", "* (1 + gamma)"), paired=False),
+            one_added_to_gamma=_slip(("* gamma", "* (1 + gamma)"), paired=False),
         ),
-        Misconception(
-            "layer_norm",
+        *mistake(
             "Your answer subtracts the mean from x, as layer norm does. RMSNorm divides x itself by the square root of "
             "its mean square.",
-            _slip(("square = ", "x = x - x.mean(dim=-1, keepdim=True)\n    square = "), paired=False),
+            layer_norm=_slip(("square = ", "x = x - x.mean(dim=-1, keepdim=True)\n    square = "), paired=False),
         ),
-        Misconception(
-            "epsilon_left_out",
+        *mistake(
             "Your answer leaves out epsilon, so a token of zeros is divided by 0. Add epsilon to the mean square, "
             "under the square root.",
-            _slip((_ROOT, "square.sqrt()")),
+            epsilon_left_out=_slip((_ROOT, "square.sqrt()")),
             alone=True,
         ),
-        Misconception(
-            "root_detached",
+        *mistake(
             "Your values are right, but no gradient passes through the square root (.detach(), .data, .item(), "
             "no_grad). It depends on x, so its gradient counts, too.",
-            _slip(("x / root", "x / root.detach()")),
+            root_detached=_slip(("x / root", "x / root.detach()")),
             alone=True,
         ),
         *(

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import Kind, and_turned_around, edits_of, integer, kinds, slips
+from course_lib.exercises.common import Kind, and_turned_around, edits_of, hints, integer, kinds, slips
 from course_lib.exercises.since_2017.shared import DOUBLE, no_gradient
 from course_lib.exercises.worked_examples import B
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint
+from course_lib.judging.exercise import CORE, Case, Exercise
 from course_lib.references import since_2017
 
 
@@ -75,9 +75,8 @@ EXERCISE = Exercise(
     name="rotary",
     title="Turned by their positions",
     statement=(
-        "rotary(x [..., tokens, d_head], positions int64 [tokens], base) -> [..., tokens, d_head]: rotate each pair "
-        "of neighboring numbers of each token by position · base^(-2i / d_head), counter-clockwise; gradients must "
-        "flow."
+        "rotary(x [..., tokens, d_head], positions int64 [tokens], base) -> [..., tokens, d_head]: rotate each pair of "
+        "neighboring numbers of each token by position · base^(-2i / d_head), counter-clockwise; gradients must flow."
     ),
     minutes=20,
     difficulty=4,
@@ -89,27 +88,24 @@ EXERCISE = Exercise(
     cases=and_turned_around(_rotary_cases),
     correct=(_pair_by_pair, _by_complex_numbers, _by_matrices),
     steps=("frequencies", "angles"),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Each pair is a point in the plane, and you rotated such points in lesson 03. The first formula has a "
-            "minus, the second a plus. Only the angle is new: it differs from token to token.",
+            "minus, the second a plus. Only the angle is new: it differs from token to token."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "There are `d_head / 2` pairs. The angles are `[tokens, d_head / 2]`, the product of the positions as a "
             "column and the frequencies as a row. Their cosines and sines have the same shape. The first and the "
             "second numbers of the pairs are `[..., tokens, d_head / 2]` each.",
-            answers=("halves_as_pairs", "halves_joined", "counted_from_zero"),
+            ("halves_as_pairs", "halves_joined", "counted_from_zero"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Compute the frequency of each pair, from the base.\n"
             "Compute the angle of each token and pair, and its cosine and sine.\n"
             "Split `x` into the even and the odd numbers.\n"
             "Rotate each pair.\n"
             "Interleave the two halves again, in the old order.",
-            answers=("two_forgotten", "two_counted_twice", "fastest_last", "base_of_the_paper"),
+            ("two_forgotten", "two_counted_twice", "fastest_last", "base_of_the_paper"),
         ),
     ),
     misconceptions=(

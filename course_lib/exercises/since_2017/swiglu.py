@@ -6,10 +6,10 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import and_turned_around, edits_of, kinds, slips
+from course_lib.exercises.common import and_turned_around, edits_of, hints, kinds, mistake, slips
 from course_lib.exercises.since_2017.shared import no_gradient
 from course_lib.exercises.worked_examples import B
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import Case, Exercise
 from course_lib.references import since_2017
 
 
@@ -66,17 +66,15 @@ EXERCISE = Exercise(
     cases=and_turned_around(_swiglu_cases),
     correct=(_gated_in_steps, _gated_by_einsum, _gated_in_one_projection),
     steps=("gate", "value"),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Multiply two projections of the same x, element by element. One goes through the activation first: it "
-            "sets how much of the other passes.",
+            "sets how much of the other passes."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "Both projections are `[..., d_ff]`, and so is their product. The last matrix maps it back to `[..., "
             "d_model]`.",
-            answers=("no_way_back",),
+            ("no_way_back",),
         ),
     ),
     misconceptions=(
@@ -109,25 +107,21 @@ EXERCISE = Exercise(
                 (" * passed", " + passed"),
             ),
         ),
-        Misconception(
-            "activation_of_both",
+        *mistake(
             "Your answer takes the SiLU of both projections. Leave x V as it is.",
-            _slip((" * passed", " * F.silu(passed)"), paired=False),
+            activation_of_both=_slip((" * passed", " * F.silu(passed)"), paired=False),
         ),
-        Misconception(
-            "activation_of_the_product",
+        *mistake(
             "Your answer takes the SiLU of the product. Take the SiLU of x W_1 only, then multiply by x V.",
-            _slip(("F.silu(gate) * passed", "F.silu(gate * passed)"), paired=False),
+            activation_of_the_product=_slip(("F.silu(gate) * passed", "F.silu(gate * passed)"), paired=False),
         ),
-        Misconception(
-            "no_way_back",
+        *mistake(
             "Your answer still has d_ff numbers per token. Multiply by W_2 to return to d_model.",
-            _slip(("hidden @ W_2", "hidden")),
+            no_way_back=_slip(("hidden @ W_2", "hidden")),
         ),
-        Misconception(
-            "residual_added",
+        *mistake(
             "Your answer adds x. The block already adds it: return only the network's output.",
-            _slip(("return out", "return x + out"), paired=False),
+            residual_added=_slip(("return out", "return x + out"), paired=False),
         ),
         no_gradient(_slip(("return out", "return out.detach()")), "x or the matrices"),
     ),

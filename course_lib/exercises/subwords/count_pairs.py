@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 
 from torch import Generator
 
-from course_lib.exercises.common import slips
+from course_lib.exercises.common import hints, slips
 from course_lib.exercises.subwords.shared import FEW_LETTERS, GERMAN, PLAY, random_source, random_words
-from course_lib.judging.exercise import Case, Exercise, Hint, Pair
+from course_lib.judging.exercise import Case, Exercise, Pair
 from course_lib.text import subwords
 from course_lib.text.subwords import Merge, Pieces
 
@@ -76,25 +76,16 @@ EXERCISE = Exercise(
             for pair in {pair for tokens in words for pair in itertools.pairwise(tokens)}
         },
     ),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Each word appears once, with its count, so each of its pairs counts as often as the word does. `zip` all "
-            "tokens with all but the first: that pairs each token with the next one.",
+            "tokens with all but the first: that pairs each token with the next one."
         ),
-        Hint(
-            "outline",
+        outline=(
             "Start with an empty `Counter`.\n"
             "For each word, go through its pairs of neighbors.\n"
             "Add the word's count to each pair. Add it twice if the pair occurs twice in the word.",
-            answers=(
-                "every_word_once",
-                "once_in_a_word",
-                "last_word_only",
-                "without_overlaps",
-                "begun_at_0",
-                "turned_round",
-            ),
+            ("every_word_once", "once_in_a_word", "last_word_only", "without_overlaps", "begun_at_0", "turned_round"),
         ),
     ),
     misconceptions=slips(

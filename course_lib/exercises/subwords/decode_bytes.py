@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 
 from torch import Generator
 
-from course_lib.exercises.common import alike, edits_of, integer
+from course_lib.exercises.common import edits_of, hints, integer, mistake
 from course_lib.exercises.subwords.shared import random_source, shuffled_letters
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Case, Exercise
 from course_lib.judging.ready_made import TOKENIZERS
 from course_lib.references import subwords as reference
 from course_lib.text.gpt2_files import LETTERS
@@ -115,77 +115,67 @@ EXERCISE = Exercise(
     cases=_text_cases,
     parts={CORE: 2, BROKEN: 1},
     correct=(_decode_as_it_comes, _decode_what_is_whole, _decode_by_first_bytes),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Turn each token back into its bytes. The last bytes may be only part of a character: keep them until the "
-            "rest arrives. A decoder from `codecs` does that for you.",
+            "rest arrives. A decoder from `codecs` does that for you."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "A letter's index in `letters` is its byte, and `bytes` turns a list of numbers into a byte string. The "
             "result has one string for each token, often an empty one, and one more at the end.",
-            answers=("letters_kept", "one_string", "no_last_string", "text_so_far"),
+            ("letters_kept", "one_string", "no_last_string", "text_so_far"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Create a decoder that replaces invalid UTF-8.\n"
             "For each token, find its bytes, pass them to the decoder, and store what it returns.\n"
             "At the end, tell the decoder that the input is over, and store what it returns.",
-            answers=("piece_by_piece", "left_over_lost", "broken_left_out"),
+            ("piece_by_piece", "left_over_lost", "broken_left_out"),
         ),
     ),
     misconceptions=(
-        *alike(
+        *mistake(
             "Your answer returns letters that represent bytes. Turn them into text: a letter's index in `letters` is "
             "its byte, and the bytes are UTF-8.",
             letters_kept=_slip((_PRINTED, "token")),
             spaces_alone=_slip((_PRINTED, "token.replace(letters[32], ' ')")),
         ),
-        Misconception(
-            "one_character_a_byte",
+        *mistake(
             "Your answer turns each byte into one character. In UTF-8 an ä has two bytes and a 🐈 has four.",
-            _slip(('"utf-8"', '"latin-1"')),
+            one_character_a_byte=_slip(('"utf-8"', '"latin-1"')),
         ),
-        Misconception(
-            "piece_by_piece",
+        *mistake(
             "Your answer decodes each token separately, so a character split between two tokens becomes �. Keep the "
             "bytes of an unfinished character until the next token.",
-            _slip((_PRINTED, "raw.decode(errors='replace')")),
+            piece_by_piece=_slip((_PRINTED, "raw.decode(errors='replace')")),
         ),
-        Misconception(
-            "broken_left_out",
+        *mistake(
             "Your answer drops bytes that are not UTF-8. Show that they were there: errors='replace' turns them into "
             "�.",
-            _slip((_ERRORS, 'errors="ignore"')),
+            broken_left_out=_slip((_ERRORS, 'errors="ignore"')),
             alone=True,
         ),
-        Misconception(
-            "left_over_lost",
+        *mistake(
             "Your answer loses the bytes left at the end. Tell the decoder that the input is over, with final=True.",
-            _slip((", final=True", "")),
+            left_over_lost=_slip((", final=True", "")),
             alone=True,
         ),
-        *alike(
+        *mistake(
             "Your answer leaves out strings. Return one string for each token, even if it is empty, and one for the "
             "end.",
             no_last_string=_slip((f"printed.append({_LEFT})", "pass")),
             empty_left_out=_slip(("return printed", "return [text for text in printed if text]"), paired=False),
         ),
-        Misconception(
-            "one_string",
+        *mistake(
             "Your answer is one string. Return a list: the text each token completes, and the remainder at the end.",
-            _slip(("return printed", "return ''.join(printed)")),
+            one_string=_slip(("return printed", "return ''.join(printed)")),
         ),
-        Misconception(
-            "text_so_far",
+        *mistake(
             "Your answer returns all the text so far after each token. Return only what the token adds.",
-            _slip(("return printed", "return [''.join(printed[: i + 1]) for i in range(len(printed))]")),
+            text_so_far=_slip(("return printed", "return [''.join(printed[: i + 1]) for i in range(len(printed))]")),
         ),
-        Misconception(
-            "spaces_stripped",
+        *mistake(
             "Your answer strips spaces from tokens. In GPT-2 they belong to the text: keep them.",
-            _slip((_PRINTED, f"{_PRINTED}.strip()")),
+            spaces_stripped=_slip((_PRINTED, f"{_PRINTED}.strip()")),
         ),
     ),
     forbidden=(TOKENIZERS,),

@@ -6,9 +6,9 @@ from functools import reduce
 
 from torch import Generator
 
-from course_lib.exercises.common import alike, edits_of, integer, slips
+from course_lib.exercises.common import edits_of, hints, integer, mistake, slips
 from course_lib.exercises.subwords import shared
-from course_lib.judging.exercise import Case, Exercise, Hint
+from course_lib.judging.exercise import Case, Exercise
 from course_lib.judging.ready_made import TOKENIZERS
 from course_lib.text import subwords
 from course_lib.text.subwords import Merge
@@ -90,26 +90,24 @@ EXERCISE = Exercise(
     reference=subwords.encode_pieces,
     cases=_encode_cases,
     correct=(_encode_in_place, _encode_by_joining, _encode_by_regular_expressions),
-    hints=(
-        Hint("idea", "Everywhere in the word, merge the first pair that was learned, then the second, and so on."),
-        Hint(
-            "shapes",
+    hints=hints(
+        idea="Everywhere in the word, merge the first pair that was learned, then the second, and so on.",
+        shapes=(
             "Each word becomes a list: the marker, then its characters. Return one list of strings, with the tokens of "
             "all words. `split` without an argument never gives empty words.",
-            answers=("split_at_every_space", "last_word_only", "word_by_word", "repeated_words_once"),
+            ("split_at_every_space", "last_word_only", "word_by_word", "repeated_words_once"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "For each word of the text, start with the marker and the characters as single tokens.\n"
             "Take the merges in the order in which they were learned.\n"
             "For each one, go through the tokens from left to right.\n"
             "Where a token and the one after it form the pair, replace both with the merged token, and move on.\n"
             "Add the tokens of the word to the result.",
-            answers=("loops_exchanged", "longest_piece_first", "leftmost_pair_first", "joined_from_the_right"),
+            ("loops_exchanged", "longest_piece_first", "leftmost_pair_first", "joined_from_the_right"),
         ),
     ),
     misconceptions=(
-        *alike(
+        *mistake(
             "Your answer leaves out a ▁. Put one before every word, even the first, and then split the word into "
             "characters.",
             not_marked=_slip((_MARKED, "[*word]")),
@@ -164,7 +162,7 @@ EXERCISE = Exercise(
                 ("tokens[i : i + 2] == [left, right]", "False"),
             ),
         ),
-        *alike(
+        *mistake(
             "Your answer merges the leftmost known pair first. Merge the pair that was learned first, everywhere.",
             leftmost_pair_first=_slip(
                 (
@@ -182,7 +180,7 @@ EXERCISE = Exercise(
                 ("\n                i += 1", "\n            i += 1"),
             ),
         ),
-        *alike(
+        *mistake(
             "Your answer skips merges. Merge every occurrence of every pair, and if a word doesn't contain a pair, go "
             "on to the next pair.",
             stops_at_a_missing_pair=_slip(
@@ -190,7 +188,7 @@ EXERCISE = Exercise(
             ),
             one_place_only=_slip(_JOINED_ONCE),
         ),
-        *alike(
+        *mistake(
             "Your answer is not one list of all tokens. Create one list before the loop, and add the tokens of each "
             "word to it.",
             word_by_word=_slip(("extend(tokens)", "append(tokens)")),

@@ -5,9 +5,9 @@ from itertools import pairwise
 
 from torch import Generator
 
-from course_lib.exercises.common import alike, edits_of, integer, slips
+from course_lib.exercises.common import edits_of, hints, integer, mistake, slips
 from course_lib.exercises.subwords.shared import JoinRule, byte_merges, join_in_a_list, random_source, shuffled_letters
-from course_lib.judging.exercise import Callback, Case, Exercise, Hint
+from course_lib.judging.exercise import Callback, Case, Exercise
 from course_lib.judging.ready_made import TOKENIZERS
 from course_lib.references import subwords as reference
 from course_lib.text import subwords
@@ -127,30 +127,27 @@ EXERCISE = Exercise(
     reference=reference.encode_bytes,
     cases=_byte_cases,
     correct=(_encode_by_rank, _encode_by_replaying, _encode_alone),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "A pair's rank is its index in `merges`. Find the neighbors in a word that have a rank, merge the pair "
-            "with the smallest rank, and look again: there are new neighbors now.",
+            "with the smallest rank, and look again: there are new neighbors now."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "A string's method `encode` returns its bytes, and iterating over bytes gives numbers from 0 to 255, "
             "which are indices of `letters`. `join` takes a tuple of tokens and a pair, and returns a tuple. Make a "
             "dict from pairs to ranks.",
-            answers=("characters", "code_points", "chr_of_each_byte", "word_by_word", "last_word_only"),
+            ("characters", "code_points", "chr_of_each_byte", "word_by_word", "last_word_only"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Number the pairs in a dict.\n"
             "For each word, make a tuple with the letter of each byte.\n"
             "While it has known pairs, merge the one that was learned first.\n"
             "Add the word's tokens to the result.",
-            answers=("leftmost_pair_first", "last_learned_first", "merged_once", "longest_first", "nothing_merged"),
+            ("leftmost_pair_first", "last_learned_first", "merged_once", "longest_first", "nothing_merged"),
         ),
     ),
     misconceptions=(
-        *alike(
+        *mistake(
             "Your answer does not write each byte as letters[byte]. word.encode() gives the bytes, two for an ä.",
             characters=_slip((_BYTES, "character for character in word")),
             code_points=_slip((_BYTES, "letters[ord(character)] for character in word")),
@@ -171,18 +168,18 @@ EXERCISE = Exercise(
                 ("in words", "in dict.fromkeys(words)"),
             ),
         ),
-        *alike(
+        *mistake(
             "Your answer merges the wrong pair first. Merge the known pair that was learned first.",
             longest_first=_slip((_KEY, "key=lambda pair: (-len(''.join(pair)), ranks[pair])"), paired=False),
             leftmost_pair_first=_slip((_KEY, "key=lambda pair: 0"), paired=False),
             last_learned_first=_slip((_CHOSEN, "max(known,")),
         ),
-        *alike(
+        *mistake(
             "Your answer merges too few pairs. Keep what `join` returns, and continue until no known pairs are left.",
             merged_once=_slip(("while known :=", "if known :="), paired=False),
             nothing_merged=_slip((_WHILE, "while known := []:"), paired=False),
         ),
-        *alike(
+        *mistake(
             "Your answer is not one list of all tokens. Create one list before the loop, and add the tokens of each "
             "word to it.",
             word_by_word=_slip(("extend(tokens)", "append(list(tokens))")),

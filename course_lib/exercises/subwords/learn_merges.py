@@ -6,9 +6,9 @@ from itertools import pairwise
 
 from torch import Generator
 
-from course_lib.exercises.common import alike, edits_of, slips
+from course_lib.exercises.common import edits_of, hints, mistake, slips
 from course_lib.exercises.subwords import shared
-from course_lib.judging.exercise import CORE, Callback, Case, Exercise, Hint
+from course_lib.judging.exercise import CORE, Callback, Case, Exercise
 from course_lib.judging.ready_made import TOKENIZERS
 from course_lib.text import subwords
 from course_lib.text.subwords import Merge, Pieces
@@ -126,23 +126,21 @@ EXERCISE = Exercise(
     cases=_learn_cases,
     parts={CORE: 2, _KNOWN_PIECE: 1, _NOTHING_LEFT: 1},
     correct=(_learn_in_rounds, _learn_by_recursion, _learn_with_own_steps),
-    hints=(
-        Hint("idea", "Count, choose, merge, and repeat, because every merge changes the counts."),
-        Hint(
-            "shapes",
+    hints=hints(
+        idea="Count, choose, merge, and repeat, because every merge changes the counts.",
+        shapes=(
             "In every round, build a new dict that maps the merged tuples to the same counts. `ids` is a dict from "
             "tokens to ids, in which a new token gets the next number. Return a list of pairs, in the order in "
             "which they were merged.",
-            answers=("times_lost", "words_dropped", "joined_pieces_returned", "ids_from_zero"),
+            ("times_lost", "words_dropped", "joined_pieces_returned", "ids_from_zero"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Copy the dict of ids.\n"
             "While you have fewer than `merges` pairs: count the pairs of the words as they are now.\n"
             "Stop if there are none; an empty dict counts as False.\n"
             "Choose a pair, store it, and give the merged token the next id unless it has one.\n"
             "Merge the pair in every word, and keep the word's count.",
-            answers=("counted_once", "nothing_joined", "known_piece_gets_a_new_id", "known_piece_not_listed"),
+            ("counted_once", "nothing_joined", "known_piece_gets_a_new_id", "known_piece_not_listed"),
         ),
     ),
     misconceptions=(
@@ -174,17 +172,17 @@ EXERCISE = Exercise(
                 ("choose(counts, ids)", "max(counts, key=counts.get)"),
             ),
         ),
-        *alike(
+        *mistake(
             "Your answer loses words or their counts after a merge. Keep every word, with its own count.",
             times_lost=_slip((": times for", ": 1 for")),
             words_dropped=_slip(("words.items()", "words.items() if join(tokens, pair) != tokens")),
         ),
-        *alike(
+        *mistake(
             "Your answer gives merged tokens the wrong ids. In every round, the next id is the current len(ids).",
             ids_from_zero=_slip(("len(ids)", "len(learned) - 1")),
             one_id_for_all_joined_pieces=_slip(("len(ids)", "len(ids) - len(learned) + 1")),
         ),
-        *alike(
+        *mistake(
             "Your answer is wrong for pairs whose merged token already has an id. List such a pair, too, and keep the "
             "token's id.",
             known_piece_gets_a_new_id=_slip(("ids.get(token, len(ids))", "len(ids)"), paired=False),

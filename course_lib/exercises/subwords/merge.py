@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 from torch import Generator
 
-from course_lib.exercises.common import integer, slips
+from course_lib.exercises.common import hints, integer, slips
 from course_lib.exercises.subwords.shared import join_in_a_list, random_source
-from course_lib.judging.exercise import Case, Exercise, Hint, Pair
+from course_lib.judging.exercise import Case, Exercise, Pair
 from course_lib.text import subwords
 from course_lib.text.subwords import Merge, Pieces
 
@@ -76,18 +76,16 @@ EXERCISE = Exercise(
     reference=subwords.join,
     cases=_merge_cases,
     correct=(_join_by_while, join_in_a_list, _join_by_regular_expression),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Walk along the tokens with an index. Where the pair begins, take the merged token and move on by two; "
-            "elsewhere take the token and move on by one.",
+            "elsewhere take the token and move on by one."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "The input is a tuple of strings, and so is the result. You can compare a slice of two tokens with the "
             "pair, since both are tuples. At the end of the word the slice is shorter, so it never equals a pair. A "
             "slice of a list is a list, so it never equals a tuple.",
-            answers=("a_list", "pair_kept_as_a_pair", "last_piece_lost", "nothing_joined"),
+            ("a_list", "pair_kept_as_a_pair", "last_piece_lost", "nothing_joined"),
         ),
     ),
     misconceptions=slips(

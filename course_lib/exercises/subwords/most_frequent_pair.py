@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from torch import Generator
 
-from course_lib.exercises.common import slips
+from course_lib.exercises.common import hints, slips
 from course_lib.exercises.subwords.shared import (
     FEW_LETTERS,
     GERMAN,
@@ -14,7 +14,7 @@ from course_lib.exercises.subwords.shared import (
     random_source,
     random_words,
 )
-from course_lib.judging.exercise import Case, Exercise, Hint
+from course_lib.judging.exercise import Case, Exercise
 from course_lib.text import subwords
 from course_lib.text.subwords import Merge
 
@@ -91,11 +91,10 @@ EXERCISE = Exercise(
             sorted(counts, key=lambda pair: (ids[pair[0]], ids[pair[1]])), key=lambda pair: counts[pair]
         ),
     ),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Python compares tuples from left to right: the first number decides, and the next one only in a tie. To "
-            "get the largest count and the smallest ids with one `min`, negate the count.",
+            "get the largest count and the smallest ids with one `min`, negate the count."
         ),
     ),
     misconceptions=slips(

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from torch import Generator
 
-from course_lib.exercises.common import edits_of, integer, predicted, slips
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import edits_of, hints, integer, mistake, predicted, slips
+from course_lib.judging.exercise import Case, Exercise
 from course_lib.text import subwords
 
 
@@ -54,18 +54,16 @@ EXERCISE = Exercise(
         _size_by_growing,
         lambda characters, merges, special: len(range(-special, characters + merges)),
     ),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "What does a merge add to the vocabulary, and does it take anything away? You may still need a character "
-            "for the next unknown word, even after all its pairs have been merged.",
+            "for the next unknown word, even after all its pairs have been merged."
         ),
     ),
     misconceptions=(
-        Misconception(
-            "one_special_at_least",
+        *mistake(
             "Your answer counts one special token even if there are none: `special or 1` treats 0 as False.",
-            _slip(("+ special", "+ (special or 1)"), paired=False),
+            one_special_at_least=_slip(("+ special", "+ (special or 1)"), paired=False),
         ),
         *slips(
             _size_added_up,
@@ -95,17 +93,15 @@ EXERCISE = Exercise(
                 ("return ", "return -1 + "),
             ),
         ),
-        Misconception(
-            "one_too_many",
+        *mistake(
             "Your answer is one too large. Each merge adds one token and nothing else: the marker is already among "
             "the characters.",
-            _slip(("return ", "return 1 + ")),
+            one_too_many=_slip(("return ", "return 1 + ")),
             alone=True,
         ),
-        Misconception(
-            "one_special_token",
+        *mistake(
             "Your answer always counts one special token. GPT-2 has one, but other models have more: add `special`.",
-            _slip(("+ special", "+ 1"), paired=False),
+            one_special_token=_slip(("+ special", "+ 1"), paired=False),
         ),
     ),
 )

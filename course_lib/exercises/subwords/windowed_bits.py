@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 
 from torch import Generator
 
-from course_lib.exercises.common import alike, edits_of, integer
+from course_lib.exercises.common import edits_of, hints, integer, mistake
 from course_lib.exercises.subwords.shared import random_source
-from course_lib.judging.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Callback, Case, Exercise
 from course_lib.references import subwords as reference
 
 BEYOND_ASCII = "characters of several bytes"
@@ -107,83 +107,72 @@ EXERCISE = Exercise(
     parts={CORE: 2, BEYOND_ASCII: 1},
     correct=(_bits_in_windows, _bits_by_position, _bits_first_window_apart),
     steps=("nats",),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Windows overlap so that the later window sees earlier tokens, too. Only the end of each window is new: "
             "keep track of how many tokens you have counted. Then convert nats to bits, and divide by the number of "
-            "bytes.",
+            "bytes."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "`losses` returns one number fewer than the window has tokens, since the first isn't predicted. A "
             "window's last token is at position begin + length - 1. One nat is 1 / ln 2 bits; a string's method "
             "`encode` returns its bytes.",
-            answers=("per_character", "in_nats", "times_ln_2", "per_token"),
+            ("per_character", "in_nats", "times_ln_2", "per_token"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Start with 0 nats and one counted token, the first.\n"
             "For each starting position 0, stride, 2 stride and so on, take a window of at most `context` tokens.\n"
             "Work out how many of its tokens are new.\n"
             "If any are, add that many of its last losses, and mark these tokens as counted.\n"
             "Return the sum in bits, divided by the number of bytes.",
-            answers=("overlap_counted_again", "no_overlap", "first_losses", "short_window_dropped", "first_window_cut"),
+            ("overlap_counted_again", "no_overlap", "first_losses", "short_window_dropped", "first_window_cut"),
         ),
     ),
     misconceptions=(
-        Misconception(
-            "overlap_counted_again",
+        *mistake(
             "Your answer counts a token in every window that contains it. Count it once, in the first window that "
             "predicts it: only the last losses of later windows are new.",
-            _slip((_NEW, ""), ("new > 0", "new > -stride")),
+            overlap_counted_again=_slip((_NEW, ""), ("new > 0", "new > -stride")),
         ),
-        Misconception(
-            "first_losses",
+        *mistake(
             "Your answer takes the first losses of each window, which it has already counted. The new tokens are at "
             "its end, so take the last losses.",
-            _slip((_NEW, "[:new]")),
+            first_losses=_slip((_NEW, "[:new]")),
         ),
-        Misconception(
-            "no_overlap",
+        *mistake(
             "Your answer begins each window where the last one ends, so the first token of each window isn't "
             "predicted. Move on by `stride` tokens each time.",
-            _slip((_WINDOWS, "range(0, len(ids), context)"), paired=False),
+            no_overlap=_slip((_WINDOWS, "range(0, len(ids), context)"), paired=False),
         ),
-        Misconception(
-            "short_window_dropped",
+        *mistake(
             "Your answer drops the last window if it is shorter than `context`. Keep it: its tokens belong to the "
             "text.",
-            _slip((_WINDOWS, "range(0, max(len(ids) - context, 0) + 1, stride)"), paired=False),
+            short_window_dropped=_slip((_WINDOWS, "range(0, max(len(ids) - context, 0) + 1, stride)"), paired=False),
         ),
-        Misconception(
-            "first_window_cut",
+        *mistake(
             "Your answer takes only the last `stride` losses of the first window. There, every token except the first "
             "is new.",
-            _slip((_NEW, "[-min(new, stride):]"), paired=False),
+            first_window_cut=_slip((_NEW, "[-min(new, stride):]"), paired=False),
         ),
-        Misconception(
-            "mean_of_windows",
+        *mistake(
             "Your answer adds up the windows' mean losses. Add up the losses of all tokens instead.",
-            _slip(("sum(losses(window)[-new:])", "sum(losses(window)[-new:]) / new")),
+            mean_of_windows=_slip(("sum(losses(window)[-new:])", "sum(losses(window)[-new:]) / new")),
         ),
-        Misconception(
-            "spaces_left_out",
+        *mistake(
             "Your answer counts only the bytes of the words. Spaces and line breaks are bytes as well.",
-            _slip((_LENGTH, "len(''.join(text.split()).encode())")),
+            spaces_left_out=_slip((_LENGTH, "len(''.join(text.split()).encode())")),
         ),
-        Misconception(
-            "per_character",
+        *mistake(
             "Your answer divides by the number of characters. In UTF-8, an ä has two bytes and a 🐈 has four: divide "
             "by len(text.encode()).",
-            _slip((_LENGTH, "len(text)")),
+            per_character=_slip((_LENGTH, "len(text)")),
         ),
-        *alike(
+        *mistake(
             "Your answer is not in bits. A bit is ln 2 nats: divide by math.log(2).",
             in_nats=_slip((" / math.log(2)", "")),
             times_ln_2=_slip(("/ math", "* math")),
         ),
-        *alike(
+        *mistake(
             "Your answer does not divide by the number of bytes. Divide by len(text.encode()), so that models with "
             "different tokens can be compared.",
             per_token=_slip((_LENGTH, "len(ids)")),

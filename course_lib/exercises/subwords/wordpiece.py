@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 from torch import Generator
 
-from course_lib.exercises.common import alike, edits_of, slips
+from course_lib.exercises.common import edits_of, hints, mistake, slips
 from course_lib.exercises.subwords.shared import random_source
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import Case, Exercise
 from course_lib.judging.ready_made import TOKENIZERS
 from course_lib.text import subwords
 
@@ -119,26 +119,24 @@ EXERCISE = Exercise(
     reference=subwords.longest_pieces,
     cases=_wordpiece_cases,
     correct=(_cut_from_the_left, _cut_by_recursion, _cut_by_pattern),
-    hints=(
-        Hint("idea", "Take the longest token that fits at the start of what is left. If none fits, give up."),
-        Hint(
-            "shapes",
+    hints=hints(
+        idea="Take the longest token that fits at the start of what is left. If none fits, give up.",
+        shapes=(
             "Every token except the word's first has `##` before it, in the vocabulary and in the result, so add `##` "
             "before you look the token up. The marker isn't part of the word, so don't count its characters.",
-            answers=("looked_up_without_mark", "mark_put_afterwards", "marks_dropped", "mark_counted"),
+            ("looked_up_without_mark", "mark_put_afterwards", "marks_dropped", "mark_counted"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Keep the position where the rest of the word begins, starting at 0.\n"
             "Try all the remaining characters as one token, with the marker if the position is not 0, and drop "
             "characters from its end until it is a known token.\n"
             "If nothing is left to try, return only the unknown token.\n"
             "Otherwise keep the token and move the position past it; stop at the end of the word.",
-            answers=("one_unknown_character", "beginning_kept", "stops_where_stuck", "goes_back", "from_the_end"),
+            ("one_unknown_character", "beginning_kept", "stops_where_stuck", "goes_back", "from_the_end"),
         ),
     ),
     misconceptions=(
-        *alike(
+        *mistake(
             "Your answer does not take the longest token. Try all the remaining characters first, then one fewer.",
             shortest_first=_slip(("max(", "min(")),
             first_in_the_list=_slip(
@@ -154,19 +152,19 @@ EXERCISE = Exercise(
                 ("return None if following is None else", "if following is None: continue\n                return"),
             ),
         ),
-        *alike(
+        *mistake(
             "Your answer looks up tokens without ##. After the first token, look up '##' + text.",
             looked_up_without_mark=_slip(('"##" if begin else ""', '""')),
             mark_put_afterwards=_slip(("if marker + word", "if word"), paired=False),
         ),
-        *alike(
+        *mistake(
             "Your answer keeps the first tokens of a word when no token fits the rest. Return just ['[UNK]'] for the "
             "whole word.",
             one_unknown_character=_slip((_STUCK, 'found.append("[UNK]"); begin += 1; continue')),
             beginning_kept=_slip((_STUCK, 'return [*found, "[UNK]"]')),
             stops_where_stuck=_slip((_STUCK, "return found")),
         ),
-        *alike(
+        *mistake(
             "Your answer returns the wrong thing for an unknown word. Return BERT's unknown token in a list: "
             "['[UNK]'].",
             unknown_as_a_string=_slip((_STUCK, 'return "[UNK]"')),
@@ -187,10 +185,9 @@ EXERCISE = Exercise(
                 ("begin = end", "begin = end + len(marker)"),
             ),
         ),
-        Misconception(
-            "lower_case",
+        *mistake(
             "Your answer lowercases the word. Don't: a capital is a different character.",
-            _slip(("begin = 0", "begin, word = 0, word.lower()"), paired=False),
+            lower_case=_slip(("begin = 0", "begin, word = 0, word.lower()"), paired=False),
         ),
     ),
     forbidden=(TOKENIZERS,),

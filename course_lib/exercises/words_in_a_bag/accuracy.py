@@ -6,8 +6,8 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import bags
-from course_lib.exercises.common import and_turned_around, integer, slips
-from course_lib.judging.exercise import Case, Exercise, Hint
+from course_lib.exercises.common import and_turned_around, hints, integer, slips
+from course_lib.judging.exercise import Case, Exercise
 
 
 def _accuracy_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -64,11 +64,10 @@ EXERCISE = Exercise(
         lambda logits, labels: torch.eq(logits.topk(1).indices.squeeze(-1), labels).float().mean(),
         lambda logits, labels: (logits.gather(1, labels[:, None])[:, 0] == logits.amax(1)).float().mean(),
     ),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Comparing two tensors with `==` gives booleans. Convert the booleans to floats, which are zeros and "
-            "ones: their mean is the share of matches.",
+            "ones: their mean is the share of matches."
         ),
     ),
     misconceptions=slips(

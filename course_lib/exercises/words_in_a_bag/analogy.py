@@ -8,8 +8,8 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import bags
-from course_lib.exercises.common import Kind, and_turned_around, integer, slips
-from course_lib.judging.exercise import Case, Exercise, Hint
+from course_lib.exercises.common import Kind, and_turned_around, hints, integer, slips
+from course_lib.judging.exercise import Case, Exercise
 
 _WORDS = ["man", "king", "woman", "queen", "boy", "prince", "girl", "princess", "cat"]
 _ROYAL_FEMALE_YOUNG = torch.tensor(
@@ -84,27 +84,24 @@ EXERCISE = Exercise(
     cases=and_turned_around(_analogy_cases),
     correct=(_found, _sorted_in_python, _by_distance),
     steps=("target", "cosines"),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "b - a is the step from one word to the other. Take the same step from c, and find the nearest words, as "
-            "in exercise 2. Leave out the three given words, which are always close by.",
+            "in exercise 2. Leave out the three given words, which are always close by."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "The lengths are a column, `[vocab_size, 1]`, so that each row is divided by its own length. The target "
             "is a single vector, `[d_model]`, and the cosines have shape `[vocab_size]`. The target's length doesn't "
             "change the ranking.",
-            answers=("lengths_kept", "raw_directions", "raw_words"),
+            ("lengths_kept", "raw_directions", "raw_words"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Divide each row of the table by its length.\n"
             "Look up the rows of the three words, and compute the target: b's row minus a's row plus c's row.\n"
             "Take the target's dot product with every row.\n"
             "Set the cosines of the three given words to minus infinity, so that they can't win.\n"
             "Take the `count` largest cosines, with topk or a sort, and return their words.",
-            answers=("asked_words_kept", "only_the_last_left_out", "rows_instead_of_words", "worst_first"),
+            ("asked_words_kept", "only_the_last_left_out", "rows_instead_of_words", "worst_first"),
         ),
     ),
     misconceptions=(

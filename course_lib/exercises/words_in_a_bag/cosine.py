@@ -8,8 +8,8 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import bags
-from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, integer, slips
-from course_lib.judging.exercise import Case, Exercise, Hint
+from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, hints, integer, slips
+from course_lib.judging.exercise import Case, Exercise
 from course_lib.judging.ready_made import COSINE
 
 
@@ -62,19 +62,17 @@ EXERCISE = Exercise(
         ),
     ),
     steps=("lengths",),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "A cosine is a dot product divided by the lengths of both vectors. A matrix times a vector gives you the "
-            "dot products with all rows at once, and `norm` along the last dimension gives you all lengths.",
+            "dot products with all rows at once, and `norm` along the last dimension gives you all lengths."
         ),
-        Hint(
-            "outline",
+        outline=(
             "Compute the length of every row of the table, `[vocab_size]`.\n"
             "Compute the dot product of every row with row i, `[vocab_size]`.\n"
             "Divide the dot product for each row by two lengths: the length of that row and the length of row i. Put "
             "the product of the two lengths in parentheses.",
-            answers=("multiplied_by_own_length", "lengths_as_a_column", "own_length_twice"),
+            ("multiplied_by_own_length", "lengths_as_a_column", "own_length_twice"),
         ),
     ),
     misconceptions=slips(

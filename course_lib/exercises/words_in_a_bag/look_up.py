@@ -7,9 +7,9 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import bags
-from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, integer, slips
+from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, hints, integer, slips
 from course_lib.exercises.words_in_a_bag.shared import DOG_CHASED_CAT, TABLE, random_ids
-from course_lib.judging.exercise import Case, Exercise, Hint
+from course_lib.judging.exercise import Case, Exercise
 
 
 def _look_up_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -56,16 +56,14 @@ EXERCISE = Exercise(
         lambda table, ids: F.one_hot(ids, len(table)).to(table.dtype) @ table,
         lambda table, ids: F.embedding(ids, table),
     ),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "You can index a tensor with a tensor of integers. The indices 2, 0 and 2 give you three rows: row 2, row "
-            "0, and row 2 again.",
+            "0, and row 2 again."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "Each index becomes a row, so `[..., words]` turns into `[..., words, d_model]`. A batch needs no loop.",
-            answers=("transposed",),
+            ("transposed",),
         ),
     ),
     misconceptions=slips(

@@ -8,8 +8,8 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import bags
-from course_lib.exercises.common import integer, slips
-from course_lib.judging.exercise import Case, Exercise, Hint
+from course_lib.exercises.common import hints, integer, slips
+from course_lib.judging.exercise import Case, Exercise
 
 
 def _majority_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -84,11 +84,10 @@ EXERCISE = Exercise(
             (test_labels == F.one_hot(training_labels).sum(0).argmax()).sum() / len(test_labels)
         ),
     ),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "`torch.bincount` counts how often each of 0, 1, 2, ... occurs among the labels. Always predict the index "
-            "of the largest count. Use only the training labels to find that index.",
+            "of the largest count. Use only the training labels to find that index."
         ),
     ),
     misconceptions=slips(

@@ -7,9 +7,9 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import bags
-from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, integer, slips
+from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, hints, integer, slips
 from course_lib.exercises.words_in_a_bag.shared import ADDED_UP, COUNTED, DOG_CHASED_CAT, TABLE, padded, wrong_means
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint
+from course_lib.judging.exercise import CORE, Case, Exercise
 
 
 def _pooling_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -82,27 +82,24 @@ EXERCISE = Exercise(
         lambda x, mask: (x.mT @ mask.to(x.dtype).unsqueeze(-1)).squeeze(-1) / mask.sum(-1, keepdim=True).clamp(min=1),
     ),
     steps=("total", "count"),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Multiply the padding by 0, and sum over the words. Then divide by the number of words, which you get "
-            "from the mask. Remember that a sentence may have no words.",
+            "from the mask. Remember that a sentence may have no words."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "`mask` has shape `[batch, words]`; give it a third dimension of size 1 to match `x`. The sum over the "
             "words has shape `[batch, d_model]`. To divide it row by row, make the counts `[batch, 1]`: keep the "
             "dimension when you count.",
-            answers=("number_without_keepdim", "over_the_batch", "one_mean_for_the_batch", "dimension_kept"),
+            ("number_without_keepdim", "over_the_batch", "one_mean_for_the_batch", "dimension_kept"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Give the mask a last dimension with `unsqueeze` and multiply `x` by it, so that padding becomes zeros.\n"
             "Sum over the words, dimension 1.\n"
             "Count the True entries of each sentence, keeping the dimension.\n"
             "Raise each count to at least 1 with `clamp`, so that an empty sentence gives 0 / 1, not 0 / 0.\n"
             "Divide.",
-            answers=(
+            (
                 "nan_without_words",
                 "nan_of_the_words_alone",
                 "nan_in_the_gradient",

@@ -8,8 +8,8 @@ import torch
 from torch import Generator
 
 from course_lib import bags
-from course_lib.exercises.common import slips
-from course_lib.judging.exercise import Case, Exercise, Hint
+from course_lib.exercises.common import hints, slips
+from course_lib.judging.exercise import Case, Exercise
 
 _WORDS = ("the", "a", "dog", "cat", "cow", "mouse", "chased", "saw", "only", "slept", "never", "god", "was", "on", "no")
 """Some of them are others with their letters shuffled."""
@@ -112,18 +112,16 @@ EXERCISE = Exercise(
     reference=bags.same_vector,
     cases=_same_vector_cases,
     correct=(_same_shares, _same_by_repeating, _same_by_random_embeddings),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "A mean weights each word by its share of the sentence. Work out the means of “ha” and “ha ha ha” before "
-            "you decide what to compare.",
+            "you decide what to compare."
         ),
-        Hint(
-            "outline",
+        outline=(
             "Split both sentences at their spaces.\n"
             "Repeat each sentence as many times as the other has words, so that both have the same length.\n"
             "Count the words of both repeated sentences with `Counter`. Equal counts now mean equal shares.",
-            answers=("whole_multiples",),
+            ("whole_multiples",),
         ),
     ),
     misconceptions=slips(

@@ -8,9 +8,9 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import bags
-from course_lib.exercises.common import Kind, and_turned_around, integer, slips
+from course_lib.exercises.common import Kind, and_turned_around, hints, integer, slips
 from course_lib.exercises.words_in_a_bag.shared import padded, random_ids
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint
+from course_lib.judging.exercise import CORE, Case, Exercise
 
 DOUBLE = "double precision"
 
@@ -111,21 +111,18 @@ EXERCISE = Exercise(
     reference=bags.train_bag,
     cases=and_turned_around(_bag_cases),
     correct=(_batch_after_batch, _batch_by_index, _adam_by_hand),
-    hints=(
-        Hint(
-            "idea",
+    hints=hints(
+        idea=(
             "Write two loops: one over the epochs and, inside that loop, another over the batches. The inner loop is "
-            "the primer's: loss, zero, backward, step. Make the copies and the optimizer once, before both loops.",
+            "the primer's: loss, zero, backward, step. Make the copies and the optimizer once, before both loops."
         ),
-        Hint(
-            "shapes",
+        shapes=(
             "An epoch's order has shape `[examples]`. `split` cuts that order into batches of `batch_size` indices; "
             "the last batch may be shorter. Index `ids`, `mask` and `labels` with each batch. Each epoch has one "
             "loss, so the losses have shape `[epochs]`.",
-            answers=("labels_in_the_old_order", "order_ignored"),
+            ("labels_in_the_old_order", "order_ignored"),
         ),
-        Hint(
-            "outline",
+        outline=(
             "Copy the three parameters, have torch track the copies, and make an Adam optimizer for them.\n"
             "For each epoch, start a sum at 0.\n"
             "For each batch of the epoch's order, compute the logits and their cross-entropy with the batch's labels.\n"
@@ -133,7 +130,7 @@ EXERCISE = Exercise(
             "Add the detached loss times the number of sentences in the batch to the sum.\n"
             "After the epoch, divide the sum by the number of examples, and keep the result.\n"
             "Return the copies, detached, and the stacked losses.",
-            answers=("gradients_add_up", "mean_of_means", "loss_of_the_last_batch", "new_optimizer_each_epoch"),
+            ("gradients_add_up", "mean_of_means", "loss_of_the_last_batch", "new_optimizer_each_epoch"),
         ),
     ),
     misconceptions=(
