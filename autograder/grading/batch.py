@@ -37,10 +37,9 @@ from autograder.gradebook.store import read_frozen
 from autograder.grading.backend import Backend, LocalBackend, StartBackend
 from autograder.grading.by_hand import bring_to_pages
 from autograder.grading.early import looks_changed
-from autograder.grading.exchange import prepare_release
 from autograder.grading.kinds import strategy_for
 from autograder.grading.plan import FIRST, SUBMITTED_AGAIN, Plan, Recorded, make_plan
-from autograder.grading.publish import discard
+from autograder.grading.publish import discard, prepare_release
 from autograder.grading.strategy import Strategy
 from autograder.grading.task import Finished
 from autograder.grading.workers import WorkersLost, error_in_words

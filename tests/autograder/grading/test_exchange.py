@@ -17,7 +17,7 @@ from traitlets.config import Config
 
 from autograder.grading import exercise_strategy
 from autograder.grading.batch import grade_assignment
-from autograder.grading.exchange import SECRET
+from autograder.grading.publish import SECRET
 from tests.autograder.small_class import BY_NAME, LESSON, hand_in, make_course
 
 
