@@ -20,10 +20,10 @@ from autograder.grading.digests import answers, fingerprints
 from autograder.grading.notebook_runner import Graded, grade_notebook
 from autograder.grading.plan import OTHER_CHECKS
 from autograder.grading.publish import read_written, write_graded
-from autograder.grading.showing import feedback_page, show_verdicts, shown_in
 from autograder.grading.strategy import Strategy, stable
 from autograder.grading.task import Finished, Task
 from autograder.intake.submission import Submission, read_submission
+from autograder.pages.feedback import lesson_title, render_feedback
 from autograder.repair import Cell, Repaired, repair, require_lesson
 from course_lib.judging.exercise import Exercise
 from course_lib.judging.observation import Outcome
@@ -176,7 +176,7 @@ class ExerciseStrategy(Strategy):
         notebook = read_written(self, task.earlier)
         if notebook is None:
             return None
-        shown = shown_in(self.assignment, notebook, others)
+        shown = self._shown_in(notebook, others)
         return shown if all(shown.values()) else None
 
     def refuse(self, task: Task, reason: str) -> Finished:
@@ -265,7 +265,26 @@ class ExerciseStrategy(Strategy):
 
     def page(self, record: Record, notebook: str, graded: Mapping[str, Any] | None, penalty: float) -> str:
         """The feedback page of one notebook."""
-        return feedback_page(self.assignment, record, graded)
+        shown = {} if graded is None else self._shown_in(graded, self.exercises)
+        return render_feedback(
+            graded,
+            record,
+            {exercise: outputs[0]["data"]["text/html"] for exercise, outputs in shown.items() if outputs},
+            title=lesson_title(self.assignment.release.notebook),
+            questions=[
+                {"metadata": {"nbgrader": slot.nbgrader, "katze": {"exercise": slot.exercise}}}
+                for slot in self.assignment.release.slots
+            ],
+        )
+
+    def _shown_in(self, notebook: Mapping[str, Any], exercises: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
+        """Return the verdicts on these exercises in an autograded notebook: the outputs of their check cells."""
+        outputs = {
+            cell["metadata"]["nbgrader"]["grade_id"]: cell["outputs"]
+            for cell in notebook["cells"]
+            if cell["cell_type"] == "code" and "nbgrader" in cell["metadata"]
+        }
+        return {exercise: outputs.get(self.assignment.cells[exercise], []) for exercise in exercises}
 
 
 def _skip_unless_judged(cell: Cell, task: Task) -> Cell:
@@ -276,3 +295,17 @@ def _skip_unless_judged(cell: Cell, task: Task) -> Cell:
 def _record_case(result: CaseResult, note: str) -> CaseRecord:
     case = result.case
     return CaseRecord(case.name, case.part, result.hidden, result.outcome, stable(note), result.actual.seconds)
+
+
+def show_verdicts(verdicts: Mapping[str, Verdict]) -> dict[str, list[dict[str, Any]]]:
+    """Return verdicts as the outputs of their check cells."""
+    return {
+        exercise: [
+            {
+                "output_type": "display_data",
+                "data": {"text/html": verdict.html(), "text/plain": verdict.text()},
+                "metadata": {},
+            }
+        ]
+        for exercise, verdict in verdicts.items()
+    }

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from torch import Tensor
 
-from autograder.grading.showing import show_verdicts
+from autograder.grading.exercise_strategy import show_verdicts
 from autograder.pages.feedback import render_feedback
 from course_lib import exercises
 from course_lib.judging import render

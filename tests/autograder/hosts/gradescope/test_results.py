@@ -11,7 +11,7 @@ from autograder.course.semester import SEMESTER_NAME
 from autograder.gradebook.changes.adjustments import adjusted
 from autograder.gradebook.record import Record
 from autograder.grading.assignment import Assignment
-from autograder.grading.showing import show_verdicts
+from autograder.grading.exercise_strategy import show_verdicts
 from autograder.hosts.gradescope.results import points_by_hand, results_of
 from course_lib.judging.answer_key import AnswerKey
 from course_lib.judging.judge import judge
