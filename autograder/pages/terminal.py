@@ -1,4 +1,4 @@
-"""Prints tables in the terminal: a graded class, and the list of exercises."""
+"""Prints tables in the terminal: a graded class, what a run would grade, and the list of exercises."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from autograder.errors import BadInput
 from autograder.gradebook.record import Change, ExerciseRecord, Record, Standing
 from autograder.gradebook.results import ClassResult, Grading
 from autograder.pages.deadlines import late_in_brief
-from autograder.words import MOST_NAMES, count
+from autograder.words import MOST_NAMES, count, score, some
 from course_lib.exercises.catalogue import Catalogue
 from course_lib.judging.observation import Outcome
 
@@ -31,6 +31,8 @@ RULE = 120
 
 GAP, WIDEST = "   ", 40
 """The space between two columns, and the maximum width of a column."""
+
+NOTHING_WRITTEN = "a dry run: nothing was written"
 
 _COLOURS = {Outcome.PASSED: "green", Outcome.UNREADABLE: "magenta", Outcome.UNGRADED: "bold red"}
 
@@ -224,6 +226,37 @@ def _which(results: list[ExerciseRecord], submission: Record) -> str:
         for result in results
     ]
     return f": {', '.join(names)}"
+
+
+def print_preview(preview: Mapping[str, Any], console: Console) -> None:
+    """Print which students a run would grade, a line for each reason; then the course's decisions, and the students
+    whose points they change, equal changes together.
+
+    Args:
+        preview: from `preview_lesson`.
+        console: the console to print to.
+    """
+
+    def say(indent: int, line: str) -> None:
+        console.print(Padding.indent(line, indent))
+
+    tasks = preview["to_grade"]
+    waiting = f"{count(len(tasks), 'submission')} to grade, {preview['unchanged']} unchanged"
+    say(0, preview["frozen"] or f"{preview['lesson']}: {waiting}")
+    students: dict[str, list[str]] = {}
+    for task in tasks:
+        for reason in task["why"]:
+            students.setdefault(reason, []).append(task["student"])
+    for reason, names in sorted(students.items(), key=lambda one: -len(one[1])):
+        say(2, f"{reason}: {some(names)}")
+    for decided in preview["decided"]:
+        say(0, f"to be counted anew, {decided}")
+    alike: dict[str, list[str]] = {}
+    for one in preview["counted_anew"]:
+        alike.setdefault(f"{score(**one['before'])} -> {score(**one['after'])}", []).append(one["student"])
+    for change, names in sorted(alike.items(), key=lambda one: -len(one[1])):
+        say(2, f"{change}: {some(names)}")
+    say(0, NOTHING_WRITTEN)
 
 
 def exercise_records(catalogue: Catalogue, lesson: str | None) -> list[dict[str, Any]]:

@@ -76,8 +76,7 @@ def _grade(course: Course, root: BoxRoot | None, options: argparse.Namespace) ->
     from autograder.grading.backend import LocalBackend, StartBackend
     from autograder.grading.batch import grade_assignment
     from autograder.grading.preview import copied, preview_lesson
-    from autograder.pages.preview import NOTHING_WRITTEN, print_preview
-    from autograder.pages.terminal import print_class
+    from autograder.pages.terminal import NOTHING_WRITTEN, print_class, print_preview
 
     wanted: dict[str, Any] = {
         "students": options.student,
