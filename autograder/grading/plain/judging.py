@@ -1,10 +1,15 @@
-"""Judges a test cell's outputs: nbgrader's own rule gives the points, and a sentence says why."""
+"""Judges a test cell's outputs: nbgrader's own rule gives the points, and a sentence says why.
+
+What the sandbox refused to a cell is read from the text that the cell leaves: Python wraps refusals in many ways.
+"""
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import nbformat
@@ -13,15 +18,23 @@ from nbgrader.utils import determine_grade
 from autograder.box.endings import BoxLost
 from autograder.box.protocol import CellResult
 from autograder.grading.plain.assignment import MasterCell
-from autograder.grading.plain.refusals import could_not
-from autograder.words import count
+from autograder.words import count, some
 from course_lib.judging.observation import Outcome, Raised
 
 BEGIN, END = "BEGIN HIDDEN TESTS", "END HIDDEN TESTS"
 """Matches the parts of a test that nbgrader hides from students."""
 
 _CHARACTERS = 400
+_CHARACTERS_REFUSED = 200
 _HIDDEN = "A hidden test failed"
+
+_DENIED = re.compile(r"Operation not permitted|Permission denied|\[Errno 38\] Function not implemented")
+_PATH = re.compile(r"(?P<why>Permission denied|No such file or directory): '(?P<path>[^'\n]+)'")
+_NETWORK = re.compile(r"gaierror|Name or service not known|Temporary failure in name resolution|Network is unreachable")
+_SQLITE = re.compile(
+    r"sqlite3\.\w+: (?:access permission denied|unable to open database file|disk I/O error|locking protocol"
+    r"|database is locked)"
+)
 
 
 @dataclass(frozen=True)
@@ -57,7 +70,11 @@ def judge(
     judged = _judge(test, ended, ignored)
     asked = isinstance(ended, CellResult) and ended.programs
     if asked or (refused and judged.outcome is not Outcome.PASSED):
-        return Judged(Outcome.UNGRADED, None, could_not(refused))
+        return Judged(
+            Outcome.UNGRADED,
+            None,
+            f"This could not be graded: the sandbox refused {some(list(dict.fromkeys(refused)))}.",
+        )
     return judged
 
 
@@ -132,3 +149,45 @@ def _is_stderr(output: Mapping[str, Any]) -> bool:
 
 def _text(output: Mapping[str, Any]) -> str:
     return str(output["text"])
+
+
+# --- what the sandbox refused
+
+
+def refusals(result: CellResult, folder: Path) -> list[str]:
+    """Return what was refused while a cell ran, each once.
+
+    Args:
+        result: the cell's result.
+        folder: where nbgrader would run the cell, and could have read files.
+    """
+    found = [f"to start the program `{program}`" for program in result.programs]
+    found += [one for line in _lines(result) for one in _refused_in(line, folder)]
+    return list(dict.fromkeys(found))
+
+
+def _lines(result: CellResult) -> Iterator[str]:
+    """Yield the lines of tracebacks, chained exceptions included, and of stderr."""
+    for output in result.outputs:
+        if output["output_type"] == "error":
+            yield from (line for part in output["traceback"] for line in part.split("\n"))
+        elif _is_stderr(output):
+            yield from output["text"].split("\n")
+
+
+def _refused_in(line: str, folder: Path) -> Iterator[str]:
+    said, path = f"({line.strip()[:_CHARACTERS_REFUSED]})", _PATH.search(line)
+    if _SQLITE.search(line):
+        yield f"what SQLite asked for {said}"
+    elif _NETWORK.search(line):
+        yield "a connection to the network"
+    elif path is not None and (path["why"] == "Permission denied" or _is_elsewhere(folder, path["path"])):
+        yield f"access to {path['path'][:_CHARACTERS_REFUSED]}"
+    elif _DENIED.search(line):
+        yield f"a system call {said}"
+
+
+def _is_elsewhere(folder: Path, name: str) -> bool:
+    """Return whether a file that the sandbox cannot see exists outside the submission."""
+    path = os.path.normpath(folder / name)
+    return "\0" not in path and not Path(path).is_relative_to(folder) and os.path.lexists(path)

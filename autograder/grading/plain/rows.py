@@ -20,7 +20,7 @@ from autograder.gradebook.deadlines.plugin import plugin_of
 from autograder.gradebook.lesson import GradedCell, LessonRows
 from autograder.gradebook.models import of_submissions
 from autograder.gradebook.record import Record
-from autograder.gradebook.scores import save_grades, withhold_grades
+from autograder.gradebook.scores import save_grades
 from autograder.grading.digests.answers import of_source
 
 
@@ -130,9 +130,3 @@ def _answers(cells: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
         elif meta.get("grade"):
             is_tested = True
             yield meta["grade_id"], of_source("\n".join(above))
-
-
-def withhold(session: Session, notebooks: Mapping[str, LessonRows], student: str, why: str) -> None:
-    """Take back a submission's automatic scores."""
-    for rows in notebooks.values():
-        withhold_grades(session, rows, student, why)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from autograder.box.fork_server.client import ForkServer
 from autograder.box.fork_server.root import BoxRoot
 from autograder.gradebook import store
 from autograder.gradebook.record import Change, Conditions, ExerciseRecord, Record
+from autograder.gradebook.scores import withhold_grades
 from autograder.gradebook.session import GradebookSession
 from autograder.grading.plain import files, rows
 from autograder.grading.plain.assignment import PlainAssignment
@@ -151,8 +153,8 @@ class PlainStrategy(Strategy):
         """Stop counting these students' grades."""
         with self.book.begin() as session:
             store.set_aside(session, run, self.name, students, why)
-            for student in students:
-                rows.withhold(session, self._rows, student, why)
+            for student, rows_of_one in itertools.product(students, self._rows.values()):
+                withhold_grades(session, rows_of_one, student, why)
 
     def save(self, run: int, finished: Finished) -> tuple[Change, ...]:
         """Write one graded submission."""

@@ -17,9 +17,8 @@ from autograder.errors import Unreadable
 from autograder.gradebook.record import ExerciseRecord
 from autograder.grading.plain import files
 from autograder.grading.plain.assignment import MasterCell, MasterNotebook, PlainAssignment
-from autograder.grading.plain.judging import Judged, judge
+from autograder.grading.plain.judging import Judged, judge, refusals
 from autograder.grading.plain.pages import graded_notebook
-from autograder.grading.plain.refusals import refusals
 from autograder.grading.plain.repairing import answers_in, put_back
 from autograder.grading.plain.running import Ran, run_cells
 from autograder.grading.strategy import stable

@@ -20,7 +20,7 @@ from autograder.cli import main
 from autograder.course.course import Course
 from autograder.gradebook.record import Record
 from autograder.grading.batch import grade_assignment
-from autograder.grading.plain.refusals import refusals
+from autograder.grading.plain.judging import refusals
 from autograder.grading.preview import preview_lesson
 from course_lib.judging.observation import Outcome
 from tests.autograder.grading.plain.plain_course import CONFIG, cell, make_test, nbgrader_here, notebook
