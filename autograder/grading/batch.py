@@ -107,7 +107,7 @@ def grade_assignment(
         with open_gradebook(course.gradebook, lesson) as book:
             _warn_of_an_empty_gradebook(course, lesson, console)
             course.secret()  # made before anything follows from it
-            recorded = read_recorded(book, strategy)
+            recorded = Recorded.read(book, strategy)
             plan = make_plan(strategy, submissions, recorded, find_weakest(level, min_level), force)
             run = _Run(strategy, book, boxes, force, console)
             if recorded.frozen:
@@ -250,14 +250,6 @@ class _Run:
         with self.book.begin() as session:
             records = store.counted(session, self.strategy.name)
         return {student: record for student, record in records.items() if student in wanted} | self.unrecorded
-
-
-def read_recorded(book: GradebookSession, strategy: Strategy) -> Recorded:
-    """Read what the gradebook has about an assignment; it may be empty, or lack our tables."""
-    if book.is_new():
-        return Recorded()
-    with book.begin() as session:
-        return Recorded.read(session, strategy)
 
 
 def _is_frozen(course: Course, lesson: str) -> bool:

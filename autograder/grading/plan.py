@@ -11,12 +11,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sqlalchemy.orm import Session
-
 from autograder.box.confinement.levels import Level
 from autograder.gradebook import store
 from autograder.gradebook.changes.adjustments import Adjustments, adjusted
 from autograder.gradebook.record import Conditions, Record
+from autograder.gradebook.session import GradebookSession
 from autograder.gradebook.store import read_adjustments, read_frozen
 from autograder.grading.digests import fingerprints
 from autograder.grading.strategy import Strategy
@@ -72,13 +71,16 @@ class Recorded:
     frozen: str = ""
 
     @classmethod
-    def read(cls, session: Session, strategy: Strategy) -> Recorded:
-        """Read a gradebook that has records, of this version or an earlier one."""
+    def read(cls, book: GradebookSession, strategy: Strategy) -> Recorded:
+        """Read a gradebook of this version or an earlier one; it may be empty, or lack our tables."""
         name = strategy.name
-        records, adjustments = store.records(session, name), read_adjustments(session, name)
-        counted = {student: adjusted(record, adjustments) for student, record in records.items()}
-        overwritten = store.overwritten(session, name, counted)
-        return cls(records, overwritten, adjustments, read_frozen(session).get(name, ""))
+        with book.looking() as session:
+            if session is None:
+                return cls()
+            records, adjustments = store.records(session, name), read_adjustments(session, name)
+            counted = {student: adjusted(record, adjustments) for student, record in records.items()}
+            overwritten = store.overwritten(session, name, counted)
+            return cls(records, overwritten, adjustments, read_frozen(session).get(name, ""))
 
 
 def make_plan(

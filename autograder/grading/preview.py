@@ -7,7 +7,7 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,53 +21,9 @@ from autograder.gradebook.record import Record
 from autograder.grading.batch import find_weakest, frozen_in_words, select_submissions
 from autograder.grading.kinds import strategy_for
 from autograder.grading.plan import Recorded, make_plan
-from autograder.grading.task import Task
 from autograder.limits import Limits
 
 _COPIED = "gradebook.db"
-
-
-@dataclass(frozen=True)
-class Preview:
-    """What a run of the grader would do.
-
-    Attributes:
-        lesson: the lesson.
-        tasks: the submissions that would be graded, with the reasons and the exercises to judge.
-        unchanged: how many submissions would stay as they are.
-        decided: the course's new decisions, a line per exercise.
-        recounted: the records whose points would change because of them: as they count now, and as they would.
-        frozen: a line that says that a frozen lesson would not be graded; empty otherwise.
-    """
-
-    lesson: str
-    tasks: tuple[Task, ...]
-    unchanged: int
-    decided: tuple[str, ...] = ()
-    recounted: tuple[tuple[Record, Record], ...] = ()
-    frozen: str = ""
-
-    def records(self) -> dict[str, Any]:
-        """Return the preview as JSON data; points are the automatic ones."""
-        return {
-            "lesson": self.lesson,
-            "frozen": self.frozen,
-            "to_grade": [
-                {
-                    "student": task.student,
-                    "why": list(task.why),
-                    "exercises": sorted(task.judged),
-                    "points": None if task.earlier is None or task.earlier.void else task.earlier.points,
-                }
-                for task in self.tasks
-            ],
-            "unchanged": self.unchanged,
-            "decided": list(self.decided),
-            "counted_anew": [
-                {"student": before.student, "before": _points(before), "after": _points(after)}
-                for before, after in self.recounted
-            ],
-        }
 
 
 def preview_lesson(
@@ -81,32 +37,49 @@ def preview_lesson(
     feedback: bool = True,
     force: bool = False,
     solution: Path | None = None,
-) -> Preview:
+) -> dict[str, Any]:
     """Find out what `grade_assignment` would do with the same arguments, without running or writing anything.
+
+    Returns:
+        JSON data: the submissions that would be graded, with the reasons, the exercises to judge and their automatic
+        points; how many would stay as they are; the course's new decisions, a line per exercise, and the students whose
+        points would change because of them; and a line that says that a frozen lesson would not be graded.
 
     Raises:
         BadInput: whatever would keep `grade_assignment` from starting.
     """
     strategy = strategy_for(course, lesson, limits=limits, skip_demos=skip_demos, feedback=feedback, solution=solution)
     submissions = select_submissions(course, lesson, students)
-    with open_gradebook(course.gradebook).looking() as session:
-        recorded = Recorded() if session is None else Recorded.read(session, strategy)
-    plan = make_plan(strategy, submissions, recorded, find_weakest(None, min_level), force)
-    if recorded.frozen:
-        frozen = frozen_in_words(lesson, recorded.frozen, plan, force)
-        return Preview(lesson, (), len(submissions), frozen=frozen)
+    recorded = Recorded.read(open_gradebook(course.gradebook), strategy)
+    plan, frozen = make_plan(strategy, submissions, recorded, find_weakest(None, min_level), force), ""
     before, now = recorded.adjustments, strategy.adjustments
-    changed = sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
-    counted = [
-        (adjusted(record, before), adjusted(record, now)) for record in recorded.records.values() if not record.void
-    ]
-    return Preview(
-        lesson,
-        plan.tasks,
-        len(plan.unchanged),
-        tuple(f"{name}: {now.get(name, Adjustment()).in_words()}" for name in changed),
-        tuple(both for both in counted if _points(both[0]) != _points(both[1])),
-    )
+    if recorded.frozen:
+        frozen, before = frozen_in_words(lesson, recorded.frozen, plan, force), now
+        plan = plan.without_tasks()
+    return {
+        "lesson": lesson,
+        "frozen": frozen,
+        "to_grade": [
+            {
+                "student": task.student,
+                "why": list(task.why),
+                "exercises": sorted(task.judged),
+                "points": None if task.earlier is None or task.earlier.void else task.earlier.points,
+            }
+            for task in plan.tasks
+        ],
+        "unchanged": len(submissions) - len(plan.tasks),
+        "decided": [
+            f"{name}: {now.get(name, Adjustment()).in_words()}"
+            for name in sorted(before.keys() | now.keys())
+            if before.get(name) != now.get(name)
+        ],
+        "counted_anew": [
+            {"student": student, "before": old, "after": new}
+            for student, record in recorded.records.items()
+            if not record.void and (old := _points(adjusted(record, before))) != (new := _points(adjusted(record, now)))
+        ],
+    }
 
 
 def _points(record: Record) -> dict[str, float | None]:

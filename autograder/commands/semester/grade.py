@@ -89,7 +89,7 @@ def _grade(course: Course, root: BoxRoot | None, options: argparse.Namespace) ->
     if options.on_a_copy and not options.dry_run:
         raise BadInput("--run works only with --dry-run; to grade, leave both out")
     if options.dry_run and not options.on_a_copy:
-        preview = preview_lesson(course, options.lesson, **wanted).records()
+        preview = preview_lesson(course, options.lesson, **wanted)
         tell(options, preview, lambda console: print_preview(preview, console))
         return DONE
     backend: StartBackend = functools.partial(LocalBackend, root=root)

@@ -22,8 +22,8 @@ from autograder.gradebook.record import Record
 from autograder.grading import backend, exercise_strategy, publish
 from autograder.grading.batch import grade_assignment
 from autograder.grading.plain import strategy as plain_strategy
-from autograder.grading.plan import FAILED_BEFORE, FORCED, SUBMITTED_AGAIN
-from autograder.grading.preview import Preview, preview_lesson
+from autograder.grading.plan import FAILED_BEFORE, FIRST, FORCED, SUBMITTED_AGAIN
+from autograder.grading.preview import preview_lesson
 from autograder.grading.task import Finished, Task
 from course_lib.judging.observation import Outcome
 from tests.autograder.grading.plain import plain_course
@@ -79,10 +79,10 @@ def make_lesson(folder: Path) -> Course:
 
 
 SLIDES = BY_NAME["hana_slides_numbers"]
-FIRST = {**plain_course.RIGHT, "first": {"mean": "def mean(values):\n    return values[0]\n"}}
+FIRST_WRONG = {**plain_course.RIGHT, "first": {"mean": "def mean(values):\n    return values[0]\n"}}
 KINDS = {
     "exercises": Kind(LESSON, LESSON, make_lesson, hand_in, SLIDES, (17, 11)),
-    "test cells": Kind(plain_course.NAME, "first", plain_course.make_course, plain_course.hand_in, FIRST, (4, 3)),
+    "test cells": Kind(plain_course.NAME, "first", plain_course.make_course, plain_course.hand_in, FIRST_WRONG, (4, 3)),
 }
 
 
@@ -96,12 +96,12 @@ def course(kind: Kind, tmp_path: Path) -> Course:
     return kind.make_course(tmp_path / "course")
 
 
-def would_grade(course: Course, kind: Kind) -> Preview:
-    """What a dry run finds; it must have written nothing."""
+def would_grade(course: Course, kind: Kind) -> tuple[dict[str, tuple[str, ...]], int]:
+    """Whom a dry run finds to grade, and why, and how many are unchanged; it must have written nothing."""
     before = everything(course.root)
     found = preview_lesson(course, kind.name)
     assert everything(course.root) == before
-    return found
+    return {task["student"]: (*task["why"],) for task in found["to_grade"]}, found["unchanged"]
 
 
 @pytest.mark.parametrize("command", ["grade", "autograde"])
@@ -128,7 +128,7 @@ def test_a_second_run_does_nothing(course: Course, kind: Kind, monkeypatch: pyte
     for strategy in (exercise_strategy, plain_strategy):
         monkeypatch.setattr(strategy, "ForkServer", None)
     monkeypatch.setattr(backend, "choose_level", None)
-    assert (would_grade(course, kind).unchanged, would_grade(course, kind).tasks) == (2, ())
+    assert would_grade(course, kind) == ({}, 2)
     second = grade_assignment(course, kind.name)
     assert second.gradings == {}
     assert second.submissions == first.submissions
@@ -138,14 +138,13 @@ def test_a_second_run_does_nothing(course: Course, kind: Kind, monkeypatch: pyte
 def test_only_what_has_changed_is_graded_again(course: Course, kind: Kind) -> None:
     for name in ("ada", "ben", "eve"):
         kind.hand_in(course, name)
-    dry = would_grade(course, kind)
-    assert (dry.unchanged, {task.student for task in dry.tasks}) == (0, {"ada", "ben", "eve"})
+    assert would_grade(course, kind) == (dict.fromkeys(("ada", "ben", "eve"), (FIRST,)), 0)
     grade_assignment(course, kind.name)
     kind.hand_in(course, "ben", kind.others)
     kind.autograded(course, "ada").unlink()
-    dry = would_grade(course, kind)
+    dry, _ = would_grade(course, kind)
     second = grade_assignment(course, kind.name)
-    assert {task.student: task.why for task in dry.tasks} == why(second)
+    assert dry == why(second)
     assert why(second) == {
         "ada": (f"{kind.notebook}.ipynb in autograded/ is missing, or was changed after it was written",),
         "ben": (SUBMITTED_AGAIN,),

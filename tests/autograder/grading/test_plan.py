@@ -14,9 +14,9 @@ from autograder.box.confinement.levels import Level
 from autograder.course.course import Course
 from autograder.gradebook.file import GradebookFile
 from autograder.grading import assignment as assignment_module
-from autograder.grading.batch import grade_assignment, read_recorded
+from autograder.grading.batch import grade_assignment
 from autograder.grading.kinds import strategy_for
-from autograder.grading.plan import FIRST, FORCED, LEFT_UNDONE, OVERWRITTEN, SUBMITTED_AGAIN, Plan, make_plan
+from autograder.grading.plan import FIRST, FORCED, LEFT_UNDONE, OVERWRITTEN, SUBMITTED_AGAIN, Plan, Recorded, make_plan
 from autograder.intake.submission import list_submissions
 from autograder.limits import Limits
 from course_lib.judging.exercise import Exercise
@@ -44,8 +44,7 @@ def planned(
     force: bool = False,
 ) -> Plan:
     strategy = strategy_for(course, LESSON, limits=limits, skip_demos=skip_demos, feedback=feedback)
-    with GradebookFile(course.gradebook) as file:
-        recorded = read_recorded(file, strategy)
+    recorded = Recorded.read(GradebookFile(course.gradebook), strategy)
     return make_plan(strategy, list_submissions(course.submitted, LESSON), recorded, weakest, force)
 
 
