@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -50,26 +51,21 @@ def bring_to_pages(strategy: Strategy, book: GradebookSession, records: Mapping[
         written = store.pages(session, name) if strategy.feedback else {}
         is_frozen = name in read_frozen(session)
         penalties = strategy.read_penalties(session)
-    now = {student: _digest(recorded[student]) for student in sorted(written.keys() & recorded.keys())}
-    changed = [student for student in now if _is_changed(written[student].by_hand, now[student], is_frozen)]
-    replaced = [
-        student
-        for student in now
-        if student not in changed
-        and _has_other_pages(strategy.written_files(student), recorded[student], written[student].graded)
-    ]
-    files = {
-        student: rewrite_feedback(strategy, recorded[student], penalties.get(student, NO_PENALTIES))
-        for student in (*changed, *replaced)
-    }
-    if files:
+    told = defaultdict[str, list[str]](list)
+    rewritten = []
+    for student in sorted(written.keys() & recorded.keys()):
+        record, page, files = recorded[student], written[student], strategy.written_files(student)
+        why = _why_outdated(page.by_hand, page.graded, record, files, is_frozen)
+        if not why:
+            continue
+        made = rewrite_feedback(strategy, record, penalties.get(student, NO_PENALTIES))
+        told["stale_pages" if made is None else why].append(student)
+        if made is not None:
+            rewritten.append(replace(record, files={**record.files, **made}))
+    if rewritten:
         with book.begin() as session:
-            for student, made in files.items():
-                if made is not None:
-                    record = replace(recorded[student], files={**recorded[student].files, **made})
-                    store.save_page(session, record, now[student])
-    anew = [student for student in changed if files[student] is not None]
-    by_hand = [student for student in anew if _by_hand(now[student]) != _by_hand(written[student].by_hand)]
+            for record in rewritten:
+                store.save_page(session, record, _digest(record))
     complete = {
         student: replace(records[student], by_hand=record.by_hand, lateness=record.lateness)
         for student, record in recorded.items()
@@ -79,10 +75,10 @@ def bring_to_pages(strategy: Strategy, book: GradebookSession, records: Mapping[
         "",
         _in_order({**records, **complete}),
         0.0,
-        pages=tuple(by_hand),
-        due_pages=tuple(student for student in anew if student not in by_hand),
-        replaced_pages=tuple(student for student in replaced if files[student] is not None),
-        stale_pages=tuple(sorted(student for student, made in files.items() if made is None)),
+        pages=tuple(told["pages"]),
+        due_pages=tuple(told["due_pages"]),
+        replaced_pages=tuple(told["replaced_pages"]),
+        stale_pages=tuple(told["stale_pages"]),
         notices=(*odd, *remarks_on_frozen(name, recorded.values())),
     )
 
@@ -129,23 +125,33 @@ def outdated_pages(course: Course, lesson: str, records: Iterable[Record]) -> li
         record.student
         for record in records
         if record.student not in written
-        or _is_changed(written[record.student].by_hand, _digest(record), is_frozen)
-        or _has_other_pages(
-            {"feedback": course.feedback / record.student / lesson / f"{lesson}.html"},
-            record,
+        or _why_outdated(
+            written[record.student].by_hand,
             written[record.student].graded,
+            record,
+            {"feedback": course.feedback / record.student / lesson / f"{lesson}.html"},
+            is_frozen,
         )
     ]
 
 
-def _has_other_pages(files: Mapping[str, Path], record: Record, graded: str) -> bool:
-    """Return whether one of a submission's pages has been changed."""
-    since = datetime.fromisoformat(graded).timestamp()
-    return any(
-        _is_another(path, *record.files.get(file, ("", -1)), since)
-        for file, path in files.items()
-        if file.startswith("feedback")
-    )
+def _why_outdated(shown: str, graded: str, record: Record, files: Mapping[str, Path], is_frozen: bool) -> str:
+    """Return why a submission's pages are out of date, by the name of `ClassResult`'s list; empty if they are not.
+
+    Args:
+        shown: the digest of what they show.
+        graded: when the submission was graded.
+        record: what they should show.
+        files: where they are, by their names in records.
+        is_frozen: whether deadlines do not count.
+    """
+    now, since = _digest(record), datetime.fromisoformat(graded).timestamp()
+    if shown.partition(":")[0] != now.partition(":")[0]:
+        return "pages"
+    if shown != now and not is_frozen:
+        return "due_pages"
+    pages = ((path, record.files.get(file, ("", -1))) for file, path in files.items() if file.startswith("feedback"))
+    return "replaced_pages" if any(_is_another(path, *made, since) for path, made in pages) else ""
 
 
 def _is_another(path: Path, sha256: str, size: int, graded: float) -> bool:
@@ -183,13 +189,3 @@ def _named(record: Record, cell: HandGrade) -> str:
 
 def _sha256(shown: Sequence[object]) -> str:
     return hashlib.sha256(json.dumps(shown).encode()).hexdigest()
-
-
-def _is_changed(before: str, now: str, is_frozen: bool) -> bool:
-    """Return whether a page is out of date; in a frozen lesson, only points by hand count."""
-    return _by_hand(before) != _by_hand(now) if is_frozen else before != now
-
-
-def _by_hand(digest: str) -> str:
-    """Return the part of a digest that covers points by hand."""
-    return digest.partition(":")[0]
