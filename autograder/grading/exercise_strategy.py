@@ -48,8 +48,10 @@ class ExerciseStrategy(Strategy):
 
     Attributes:
         assignment: the lesson.
+        gradebook: the writer of nbgrader's tables, after `open_gradebook`.
     """
 
+    gradebook: GradebookWriter
     differences = {"checks": OTHER_CHECKS, "library": "what the lesson's cells reach of the library has changed"}
 
     def __init__(self, assignment: Assignment, read: Read | None = None) -> None:
@@ -64,7 +66,6 @@ class ExerciseStrategy(Strategy):
         self.notebooks = {"": assignment.lesson}
         self.notices = assignment.outdated
         self._read = read or (lambda task: read_submission(task.folder, self.name, assignment.answers_in))
-        self._gradebook: GradebookWriter | None = None
 
     @cached_property
     def keys(self) -> AnswerKeys:
@@ -102,10 +103,6 @@ class ExerciseStrategy(Strategy):
             for name, now in self.assignment.fingerprints.items()
             if known.get(name) != now
         }
-
-    def arrange(self, tasks: Iterable[Task]) -> list[Task]:
-        """Sort the tasks by their set of hidden inputs: a worker keeps the keys of one set."""
-        return sorted(tasks, key=lambda task: self.slot(task.student))
 
     # --- how it is run and judged
 
@@ -239,14 +236,8 @@ class ExerciseStrategy(Strategy):
         """Make nbgrader's tables ready."""
         from autograder.gradebook.writer import GradebookWriter  # takes a second, while the sandboxes warm up
 
-        self._gradebook = GradebookWriter(book, self.name, self.course.course_id)
-        return self._gradebook.ensure_assignment(self.assignment.release.notebook, self.adjustments)
-
-    @property
-    def gradebook(self) -> GradebookWriter:
-        """The writer of nbgrader's tables, after `open_gradebook`."""
-        assert self._gradebook is not None
-        return self._gradebook
+        self.gradebook = GradebookWriter(book, self.name, self.course.course_id)
+        return self.gradebook.ensure_assignment(self.assignment.release.notebook, self.adjustments)
 
     def recount(self, run: int) -> list[str]:
         """Bring the scores that are there up to the adjustments."""

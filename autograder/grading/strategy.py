@@ -83,8 +83,8 @@ class Strategy(ABC):
         return {}
 
     def arrange(self, tasks: Iterable[Task]) -> list[Task]:
-        """Return the tasks in the order that is fastest to grade."""
-        return list(tasks)
+        """Return the tasks by their set of hidden inputs: a worker keeps the keys of one set."""
+        return sorted(tasks, key=lambda task: self.slot(task.student))
 
     # --- how it is run and judged
 

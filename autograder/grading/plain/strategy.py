@@ -44,8 +44,10 @@ class PlainStrategy(Strategy):
     Attributes:
         assignment: the assignment.
         doubts: what the sandbox refused to the course's own solution, by the test that failed because of it.
+        book: the gradebook, after `open_gradebook`.
     """
 
+    book: GradebookSession
     promise = PROMISE
     differences = {
         "release": "the assignment's cells have changed",
@@ -72,7 +74,6 @@ class PlainStrategy(Strategy):
         self.notebooks = {f"/{notebook.name}": notebook.name for notebook in assignment.notebooks}
         self._rows = {notebook.name: notebook.rows for notebook in assignment.notebooks}
         self._solution = solution
-        self._book: GradebookSession | None = None
 
     # --- what is to be done
 
@@ -137,16 +138,10 @@ class PlainStrategy(Strategy):
 
     # --- how it is recorded
 
-    @property
-    def book(self) -> GradebookSession:
-        """The gradebook, after `open_gradebook`."""
-        assert self._book is not None
-        return self._book
-
     def open_gradebook(self, book: GradebookSession) -> list[str]:
         """Prepare nbgrader's tables."""
         book.prepare()
-        self._book = book
+        self.book = book
         return []
 
     def set_aside(self, run: int, students: Collection[str], why: str) -> None:
