@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 from autograder.box.confinement.levels import Level, describe
@@ -48,62 +50,53 @@ only level to use.
 """
 
 
+@dataclass
 class LocalBackend:
     """Grades in processes of this machine, at the best level that works here. Warming up takes two seconds, in the
     background.
+
+    Attributes:
+        strategy: sets the sandboxes' limits and makes their fork server.
+        workers: the largest number of processes that open sandboxes.
+        min_level: the weakest level to accept.
+        only_level: use exactly this level, without trying it.
+        root: an early-started fork server for as many workers, at a level that was tried.
     """
 
-    def __init__(
-        self,
-        strategy: Strategy,
-        workers: int,
-        min_level: Level | None,
-        level: Level | None,
-        root: BoxRoot | None = None,
-    ) -> None:
-        """Start nothing yet.
+    strategy: Strategy
+    workers: int
+    min_level: Level | None
+    only_level: Level | None
+    root: BoxRoot | None = None
+    _fork_server: ForkServer | None = field(default=None, init=False)
 
-        Args:
-            strategy: sets the sandboxes' limits and makes their fork server.
-            workers: the largest number of processes that open sandboxes.
-            min_level: the weakest level to accept.
-            level: use exactly this level, without trying it.
-            root: an early-started fork server for as many workers, at a level that was tried.
-        """
-        self._strategy = strategy
-        self._min_level = min_level
-        self._level = level if root is None else root.level
-        self._root = root
-        self._fork_server: ForkServer | None = None
-        self.workers = workers
-
+    @cached_property
     def level(self) -> Level:
         """The level.
 
         Raises:
             BadInput: no level that works here is strong enough.
         """
-        if self._level is None:
-            self._level = choose_level(self._min_level)
-        return self._level
+        level = self.only_level if self.root is None else self.root.level
+        return choose_level(self.min_level) if level is None else level
 
     def describe(self) -> str:
         """Describe level and limits in one line."""
-        return describe(self.level(), self._strategy.limits)
+        return describe(self.level, self.strategy.limits)
 
     def begin(self) -> None:
         """Start the fork server, which warms up in the background."""
         if self._fork_server is None:
-            self._fork_server = self._strategy.make_fork_server(self.level(), self.workers, self._root)
+            self._fork_server = self.strategy.make_fork_server(self.level, self.workers, self.root)
 
     def grade(self, tasks: Sequence[Task], tell: Tell, tick: Callable[[], None]) -> Iterator[Finished]:
         """Grade in forks of this process."""
         self.begin()
         assert self._fork_server is not None
-        _ = self._strategy.conditions  # while sandboxes warm up: else every worker would read all sources
+        _ = self.strategy.conditions  # while sandboxes warm up: else every worker would read all sources
         self._fork_server.ready()
-        self._strategy.rehearse(self._fork_server, tell)
-        return grade_in_parallel(self._strategy, self._fork_server, tasks, min(self.workers, len(tasks)), tick)
+        self.strategy.rehearse(self._fork_server, tell)
+        return grade_in_parallel(self.strategy, self._fork_server, tasks, min(self.workers, len(tasks)), tick)
 
     def close(self) -> None:
         """Stop everything."""
