@@ -52,6 +52,7 @@ class AnswerGrader:
     """Finds the verdict on an answer to an exercise.
 
     Attributes:
+        verdict: the verdict, once there is one.
         stopped: the limit that stopped the answer; empty if none did.
     """
 
@@ -64,27 +65,22 @@ class AnswerGrader:
             allowed: the exercise's own limits.
             explain: returns the verdict if the answer's name does not exist.
         """
+        self.verdict: Verdict | None = None
         self.stopped = ""
         self._key = key
         self._limits = limits
         self._allowed = allowed
         self._explain = explain
-        self._verdict: Verdict | None = None
         self._visible: list[Observation] | None = None
         self._diagnosis = UNKNOWN
         self._is_changed_later = False
-
-    @property
-    def verdict(self) -> Verdict | None:
-        """The verdict, once there is one."""
-        return self._verdict
 
     def read(self, code: Code, place: int) -> None:
         """Decide at once if the answer, as written before its check, uses a forbidden name."""
         exercise = self._key.exercise
         rule = code.broken_rule(exercise.name, exercise.forbidden_names, cells=place)
         if rule is not None:
-            self._verdict = rule_broken(exercise, rule.name, rule.place)
+            self.verdict = rule_broken(exercise, rule.name, rule.place)
         self._is_changed_later = code.is_rebound(exercise.name, place)
 
     def check_in_place(self, box: Box, *, sealed: bool) -> bool:
@@ -94,7 +90,7 @@ class AnswerGrader:
             box: the sandbox in which the earlier cells have run.
             sealed: run the hidden cases as well. After that, the sandbox may reveal their inputs.
         """
-        if self._verdict is not None or (self._visible is not None and not sealed):
+        if self.verdict is not None or (self._visible is not None and not sealed):
             return True
         answer = _AnswerInBox(box, self._key.exercise, self._allowed)
         seen = answer.observe(self._key.visible)
@@ -106,7 +102,7 @@ class AnswerGrader:
         if sealed or ended or not self._key.hidden:
             verdict = self._decide(seen, answer.lost)
             is_missing = verdict.outcome is Outcome.NEVER_DEFINED
-            self._verdict = self._explain(self._key.exercise) if is_missing else verdict
+            self.verdict = self._explain(self._key.exercise) if is_missing else verdict
         self._visible = seen
         return answer.lost is None and (not sealed or ended)
 
@@ -116,11 +112,11 @@ class AnswerGrader:
 
         They run once: an answer that is right only sometimes gains nothing from another try.
         """
-        if self._verdict is not None or self._visible is None or self._is_changed_later:
+        if self.verdict is not None or self._visible is None or self._is_changed_later:
             return True
         answer = _AnswerInBox(box, self._key.exercise, self._allowed)
         seen = [*self._visible, *answer.observe(self._key.hidden, hidden=True)]
-        self._verdict = self._decide(seen, answer.lost)
+        self.verdict = self._decide(seen, answer.lost)
         return answer.lost is None
 
     def find_missing(self) -> Missing | None:
@@ -133,7 +129,7 @@ class AnswerGrader:
 
     def forget(self) -> None:
         """Forget the results so far, to check again from the start."""
-        self._verdict, self._visible = None, None
+        self.verdict, self._visible = None, None
 
     def leave_unreached(self, boxes: int = 0) -> Verdict:
         """Return the verdict on an answer that was never reached: time ran out, or cells ended this many sandboxes."""

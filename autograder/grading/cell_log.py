@@ -48,8 +48,7 @@ class CellLog:
         self._script = script
         self._keeper = OutputKeeper()
         self.outputs: dict[int, list[dict[str, Any]]] = {}
-        self.raised: dict[int, tuple[Outcome, Raised]] = {}
-        self._missing: dict[int, str] = {}
+        self.raised: dict[int, tuple[Outcome, Raised, str]] = {}  # with a package that is missing, if any
         self.lost: dict[int, BoxLost] = {}
 
     def note_loss(self, place: int, lost: BoxLost) -> None:
@@ -63,8 +62,7 @@ class CellLog:
             self.outputs[place] = self._keeper.keep(place, result.outputs)
         self.raised.pop(place, None)
         if result.raised is not None:
-            self.raised[place] = (result.failure or Outcome.RAISED, result.raised)
-            self._missing[place] = result.missing
+            self.raised[place] = (result.failure or Outcome.RAISED, result.raised, result.missing)
 
     def notices(self) -> dict[int, str]:
         """Return what the student reads below cells that hit a limit or ended their sandbox."""
@@ -84,8 +82,8 @@ class CellLog:
         own = [place for place, cell in enumerate(self._script.cells) if cell.exercise == exercise.id]
         found = find_answer(exercise.name, cells, own)
         for place in own if found.cell is None else sorted({*own, found.cell}):
-            if place in self.raised and self._missing[place]:
-                return without_package(exercise, self._missing[place])
+            if place in self.raised and (package := self.raised[place][2]):
+                return without_package(exercise, package)
             if place in self.lost or place in self.raised:
                 outcome, how = self._ending(place)
                 return Verdict(exercise, outcome, 0.0, note=f"The cell that should define {exercise.name} {how}")
@@ -96,14 +94,14 @@ class CellLog:
         """Return how a cell ended that was stopped or raised."""
         if place in self.lost:
             return self.lost[place].outcome, f"was stopped: {self.lost[place].for_student}."
-        failure, raised = self.raised[place]
+        failure, raised, _ = self.raised[place]
         if failure is Outcome.OUT_OF_MEMORY:
             return failure, f"was stopped: {more_memory(self._script.limits_of(place))}."
         line = f" in line {raised.line}" if raised.line else ""
         return failure, f"stops with {raised.type_name}{line}: {raised.message}"
 
     def _short_of_memory(self) -> Iterator[tuple[int, str]]:
-        for place, (failure, _) in self.raised.items():
+        for place, (failure, *_) in self.raised.items():
             if failure is Outcome.OUT_OF_MEMORY:
                 yield place, more_memory(self._script.limits_of(place))
 
