@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from autograder.course.course import Course
-from autograder.gradebook.access import read_only
 from autograder.grading.assignment import Assignment
 from autograder.grading.exercise_strategy import ExerciseStrategy
 from autograder.grading.strategy import Strategy
@@ -37,12 +36,8 @@ def strategy_for(
     course.require_exercises()
     if course.exercises.modules and not course.is_plain(name):
         return ExerciseStrategy(Assignment.load(course, name, limits or course.limits, skip_demos, feedback))
-    from autograder.grading.plain.assignment import PlainAssignment, released, require_gradebook
+    from autograder.grading.plain.assignment import PlainAssignment
     from autograder.grading.plain.solution import find_solution  # with what a lesson does not need, such as IPython
     from autograder.grading.plain.strategy import PlainStrategy
 
-    released(course, name)
-    require_gradebook(course, name)
-    with read_only(course.gradebook) as session:
-        assignment = PlainAssignment.load(course, name, feedback, session)
-    return PlainStrategy(assignment, find_solution(course, name, solution))
+    return PlainStrategy(PlainAssignment.load(course, name, feedback), find_solution(course, name, solution))

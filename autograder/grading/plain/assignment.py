@@ -20,7 +20,6 @@ from shlex import quote
 from typing import Any, Literal
 
 import nbformat
-from sqlalchemy.orm import Session
 
 from autograder.course.course import Course
 from autograder.course.semester import SEMESTER_NAME
@@ -187,20 +186,27 @@ class PlainAssignment:
     course_files: Mapping[str, Path]
 
     @classmethod
-    def load(cls, course: Course, name: str, feedback: bool, session: Session) -> PlainAssignment:
-        """Read the release and the gradebook.
+    def load(cls, course: Course, name: str, feedback: bool) -> PlainAssignment:
+        """Read the release and the gradebook, which nbgrader creates together with the assignment.
 
         Raises:
             BadInput: there is no such assignment, it cannot be graded here, or the gradebook has another version of it.
         """
-        _check_settings(course, name)
-        known = read_notebooks(session, name)
+        paths = _released(course, name)
+        with open_gradebook(course.gradebook).looking() as session:
+            if session is None:
+                raise BadInput(
+                    f"there is no gradebook {course.gradebook}; restore a copy of it, with the points that people have "
+                    f"given, or run `nbgrader generate_assignment {quote(name)} --force` for a new one, then run this "
+                    "again"
+                )
+            _check_settings(course, name)
+            known = read_notebooks(session, name)
         if not known:
             raise BadInput(
                 f"the gradebook {course.gradebook} has no assignment {name}; run `nbgrader generate_assignment "
                 f"{quote(name)} --force`, then run this again"
             )
-        paths = released(course, name)
         different = sorted({path.stem for path in paths} ^ known.keys())
         if different:
             raise BadInput(_out_of_date(name, f"{different[0]}.ipynb is in only one of them"))
@@ -223,20 +229,7 @@ class PlainAssignment:
         return re.compile(str(said.get("pattern", ""))) if said.get("enabled") and said.get("pattern") else None
 
 
-def require_gradebook(course: Course, name: str) -> None:
-    """Refuse a course without a gradebook: nbgrader creates it together with the assignment.
-
-    Raises:
-        BadInput: there is none.
-    """
-    if open_gradebook(course.gradebook).is_new():
-        raise BadInput(
-            f"there is no gradebook {course.gradebook}; restore a copy of it, with the points that people have given, "
-            f"or run `nbgrader generate_assignment {quote(name)} --force` for a new one, then run this again"
-        )
-
-
-def released(course: Course, name: str) -> list[Path]:
+def _released(course: Course, name: str) -> list[Path]:
     """Return the released notebooks of an assignment, sorted by name.
 
     Raises:

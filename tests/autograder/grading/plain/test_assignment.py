@@ -12,7 +12,6 @@ import pytest
 
 from autograder.course.course import Course
 from autograder.errors import BadInput
-from autograder.gradebook.file import GradebookFile
 from autograder.grading.batch import grade_assignment
 from autograder.grading.plain.assignment import MasterCell, PlainAssignment
 from tests.autograder.grading.plain.plain_course import NAME, hand_in, make_course, notebook
@@ -21,8 +20,7 @@ pytestmark = pytest.mark.usefixtures("processes")
 
 
 def load(course: Course) -> PlainAssignment:
-    with GradebookFile(course.gradebook) as file, file.begin() as connection:
-        return PlainAssignment.load(course, NAME, True, connection)
+    return PlainAssignment.load(course, NAME, True)
 
 
 def change(course: Course, edit: Callable[[dict[str, Any]], object], name: str = "first") -> None:

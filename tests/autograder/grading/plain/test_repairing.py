@@ -10,7 +10,6 @@ import pytest
 
 from autograder.course.course import Course
 from autograder.errors import Unreadable
-from autograder.gradebook.file import GradebookFile
 from autograder.grading.plain.assignment import MasterNotebook, PlainAssignment
 from autograder.grading.plain.repairing import answers_in, put_back
 from autograder.intake.submission import find_submission, read_notebook
@@ -27,8 +26,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
 
 @pytest.fixture(scope="module")
 def first(course: Course) -> MasterNotebook:
-    with GradebookFile(course.gradebook) as file, file.begin() as connection:
-        return PlainAssignment.load(course, NAME, True, connection).notebooks[0]
+    return PlainAssignment.load(course, NAME, True).notebooks[0]
 
 
 @pytest.fixture
