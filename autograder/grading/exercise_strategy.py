@@ -24,7 +24,7 @@ from autograder.grading.strategy import Strategy, stable
 from autograder.grading.task import Finished, Task
 from autograder.intake.submission import Submission, read_submission
 from autograder.pages.feedback import lesson_title, render_feedback
-from autograder.repair import Cell, Repaired, repair, require_lesson
+from autograder.repair import Repaired, repair, require_lesson
 from course_lib.judging.exercise import Exercise
 from course_lib.judging.observation import Outcome
 from course_lib.judging.render import case_message
@@ -136,7 +136,7 @@ class ExerciseStrategy(Strategy):
         if earlier is None:  # nothing to keep: everything is judged
             earlier, task = {}, replace(task, judged=self.exercises)
         graded = grade_notebook(
-            [_skip_unless_judged(cell, task) for cell in repaired.cells],
+            [cell.skip() if cell.is_checked and cell.exercise not in task.judged else cell for cell in repaired.cells],
             assignment.course.exercises,
             open_box=lambda seconds: fork_server.open_box(
                 channel=channel, seed=keys.box_seed(task.student), seconds=seconds
@@ -211,23 +211,18 @@ class ExerciseStrategy(Strategy):
         written, verdicts = answers.of_cells(repaired.cells), graded.verdicts
         return tuple(
             replace(
-                self._record_verdict(task, verdicts[name]),
+                self._make_unscored(task, verdict.exercise, verdict.outcome),
                 level=level,
+                points=verdict.points,
+                misconception=verdict.misconception.id if verdict.misconception else None,
+                note=stable(verdict.note),
+                cases=tuple(_record_case(result, case_message(verdict, result)) for result in verdict.cases),
                 answer=written.get(name, ""),
                 worth_a_look="\n".join(graded.worth_a_look.get(name, ())),
             )
-            if name in verdicts
+            if (verdict := verdicts.get(name))
             else task.before[name]
             for name in self.assignment.fingerprints
-        )
-
-    def _record_verdict(self, task: Task, verdict: Verdict) -> ExerciseRecord:
-        return replace(
-            self._make_unscored(task, verdict.exercise, verdict.outcome),
-            points=verdict.points,
-            misconception=verdict.misconception.id if verdict.misconception else None,
-            note=stable(verdict.note),
-            cases=tuple(_record_case(result, case_message(verdict, result)) for result in verdict.cases),
         )
 
     # --- how it is recorded
@@ -276,11 +271,6 @@ class ExerciseStrategy(Strategy):
             if cell["cell_type"] == "code" and "nbgrader" in cell["metadata"]
         }
         return {exercise: outputs.get(self.assignment.cells[exercise], []) for exercise in exercises}
-
-
-def _skip_unless_judged(cell: Cell, task: Task) -> Cell:
-    """Return the cell to run: the check of an exercise that is not graded again is skipped."""
-    return cell.skip() if cell.is_checked and cell.exercise not in task.judged else cell
 
 
 def _record_case(result: CaseResult, note: str) -> CaseRecord:
