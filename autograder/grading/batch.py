@@ -119,13 +119,14 @@ def grade_assignment(
             records = run.records(plan)
             result = bring_to_pages(strategy, book, records)
             prepare_release(course, lesson, records.values())
-            _list_in_formgrader(course, lesson)
+            (course.source / lesson).mkdir(parents=True, exist_ok=True)  # else formgrader does not list the lesson
+    refused = refused_submissions(course.submitted, lesson) if students is None else {}
     return replace(
         result,
         boxes=boxes.describe() if plan.tasks else "",
         seconds=time.perf_counter() - start,
         gradings=run.gradings,
-        refused=_list_refused(strategy) if students is None else (),
+        refused=tuple(strategy.pass_over(shown, why) for shown, why in refused.items()),
         notices=(*strategy.notices, *book.notices, *run.notices, *result.notices),
     )
 
@@ -268,17 +269,6 @@ def frozen_in_words(lesson: str, since: str, plan: Plan, force: bool) -> str:
     new = sum(task.why[0] in (FIRST, SUBMITTED_AGAIN) for task in plan.tasks)
     waits = f"; {count(new, 'submission')} handed in since {'waits' if new == 1 else 'wait'}" if new else ""
     return f"{lesson} is frozen since {since}: nothing is graded{waits}; to grade, run `katze thaw {quote(lesson)}`"
-
-
-def _list_refused(strategy: Strategy) -> tuple[Record, ...]:
-    """Return records of the submissions skipped because of their folder's name; no gradebook gets them."""
-    refused = refused_submissions(strategy.course.submitted, strategy.name)
-    return tuple(strategy.pass_over(shown, why) for shown, why in refused.items())
-
-
-def _list_in_formgrader(course: Course, lesson: str) -> None:
-    """Make formgrader list the lesson: it needs a folder in nbgrader's source, which a fresh clone lacks."""
-    (course.source / lesson).mkdir(parents=True, exist_ok=True)
 
 
 def _warn_of_an_empty_gradebook(course: Course, lesson: str, console: Console) -> None:
