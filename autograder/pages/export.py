@@ -98,7 +98,7 @@ def export(
     else:
         table = read_table(roster)
         students = _ids(roster, table, student_heading, graded_students, people or Roster())
-        remarks += _strangers(graded_students, students)
+        remarks += _strangers(graded_students, set(students) - {""})
     for lesson, heading in named.items():
         if roster is not None and not add_columns and heading not in table.headings:
             is_named = lesson in (headings or {})
@@ -171,25 +171,25 @@ def _near(heading: str, known: Iterable[str]) -> str:
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 
-def _remarks(lesson: str, results: Sequence[Record]) -> list[str]:
-    """Return what the numbers of a lesson do not show."""
-    remarks = [f"{lesson}: {len(results)} graded, out of {most_points(results):g} points."]
+def _remarks(lesson: str, results: Sequence[Record]) -> Iterator[str]:
+    """Yield what the numbers of a lesson do not show."""
+    yield f"{lesson}: {len(results)} graded, out of {most_points(results):g} points."
     lost = [one.student for one in results if one.total is None]
     if lost:
-        remarks.append(f"{lesson}: no score, so nothing is written: {some(lost)}.")
+        yield f"{lesson}: no score, so nothing is written: {some(lost)}."
     waiting = sum(bool(one.waiting) for one in results)
     if waiting:
-        remarks.append(f"{lesson}: {waiting} with a written answer that has not been read yet; its points are missing.")
-    return [*remarks, *remarks_on_changes(lesson, results), *remarks_on_deadlines(lesson, results)]
+        yield f"{lesson}: {waiting} with a written answer that has not been read yet; its points are missing."
+    yield from remarks_on_changes(lesson, results)
+    yield from remarks_on_deadlines(lesson, results)
 
 
-def _withdrawn(lesson: str, results: Sequence[Record], exported: bool) -> list[str]:
-    """Return a remark about withdrawn submissions and whether they were exported."""
+def _withdrawn(lesson: str, results: Sequence[Record], exported: bool) -> Iterator[str]:
+    """Yield a remark about withdrawn submissions, if any, and whether they were exported."""
     gone = [one.student for one in results if one.is_withdrawn]
-    if not gone:
-        return []
-    done = "but exported anyway" if exported else "so nothing is written (--withdrawn exports it anyway)"
-    return [f"{lesson}: withdrawn (the submission is no longer there), {done}: {some(gone)}."]
+    if gone:
+        done = "but exported anyway" if exported else "so nothing is written (--withdrawn exports it anyway)"
+        yield f"{lesson}: withdrawn (the submission is no longer there), {done}: {some(gone)}."
 
 
 def _deadline_cells(record: Record | None) -> list[str | None]:
@@ -206,15 +206,12 @@ def _deadline_cells(record: Record | None) -> list[str | None]:
     ]
 
 
-def _strangers(graded: Set[str], students: Sequence[str]) -> list[str]:
-    """Return remarks about students with a grade but no row in the roster, and about rows without a grade."""
-    known = set(students) - {""}
-    remarks = []
+def _strangers(graded: Set[str], known: Set[str]) -> Iterator[str]:
+    """Yield remarks about students with a grade but no row in the roster, and about rows without a grade."""
     if graded - known:
-        remarks.append(f"Not in the roster, and left out: {some(sorted(graded - known))}.")
+        yield f"Not in the roster, and left out: {some(sorted(graded - known))}."
     if known - graded:
-        remarks.append(f"In the roster, but nothing handed in: {some(sorted(known - graded))}.")
-    return remarks
+        yield f"In the roster, but nothing handed in: {some(sorted(known - graded))}."
 
 
 def _ids(path: Path, table: CsvTable, heading: str, graded: Set[str], people: Roster) -> list[str]:

@@ -58,12 +58,11 @@ def render_feedback(
     verdicts = {exercise: _STYLE.sub("", html) for exercise, html in verdict_html_by_exercise.items()}
     cells = notebook["cells"] if notebook else []
     given = {cell.cell: cell for cell in record.by_hand}
-    written = [cell for cell in (questions if notebook is None else cells) if _is_written(cell)]
-    waiting = [cell for cell in written if _is_filled(cell) and not _is_read(given.get(_grade_id(cell)))]
-    total, worth = record.total, {_grade_id(cell): _worth(cell, given.get(_grade_id(cell))) for cell in written}
-    open_points = sum(worth[_grade_id(cell)] for cell in waiting)
-    left_out = sum(one.max_points for one in record.ungraded)
-    most = record.max_points - left_out + sum(worth.values()) - open_points
+    asked = questions if notebook is None else cells
+    written = [(cell, given.get(_grade_id(cell))) for cell in asked if _is_written(cell)]
+    open_points = sum(_worth(cell, hand) for cell, hand in written if _is_filled(cell) and not _is_read(hand))
+    left_out = open_points + sum(one.max_points for one in record.ungraded)
+    total, most = record.total, record.max_points + sum(_worth(cell, hand) for cell, hand in written) - left_out
     blocks = list(_blocks(cells, verdicts, given))
     anchors = set(_ANCHOR.findall("".join(blocks)))
     replaced = {
@@ -73,8 +72,8 @@ def render_feedback(
     }
     rows = [(one.exercise, *_row(one, replaced.get(one.exercise))) for one in record.exercises]
     rows += [
-        (_katze(cell).get("exercise") or "written", *_written_row(cell, given.get(_grade_id(cell)), notebook is None))
-        for cell in written
+        (_katze(cell).get("exercise") or "written", *_written_row(cell, hand, notebook is None))
+        for cell, hand in written
     ]
     return template("feedback.html").render(
         student=record.student,
