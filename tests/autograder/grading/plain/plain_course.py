@@ -96,19 +96,23 @@ def _environment() -> dict[str, str]:
     return {**os.environ, "PATH": path if path.startswith(programs) else f"{programs}{os.pathsep}{path}"}
 
 
-@functools.cache
-def _released() -> Path:
-    root = Path(tempfile.mkdtemp(dir=os.environ["KATZE_WORK"]))
-    (root / "nbgrader_config.py").write_text(CONFIG)
+def release(root: Path, config: str, files: Mapping[str, str]) -> Path:
+    """Release an assignment of these files; returns the course's folder."""
+    (root / "nbgrader_config.py").write_text(config)
     source = root / "source" / NAME
     source.mkdir(parents=True)
-    (source / "first.ipynb").write_text(notebook(FIRST))
-    (source / "second.ipynb").write_text(notebook(SECOND))
-    (source / "helper.py").write_text("def numbers():\n    return [1, 2, 3]\n")
-    (source / "data.txt").write_text("forty-two")
+    for name, text in files.items():
+        (source / name).write_text(text)
     made = nbgrader_here(root).generate_assignment(NAME)
     assert made["success"], made
     return root
+
+
+@functools.cache
+def _released() -> Path:
+    files = {"first.ipynb": notebook(FIRST), "second.ipynb": notebook(SECOND), "data.txt": "forty-two"}
+    files["helper.py"] = "def numbers():\n    return [1, 2, 3]\n"
+    return release(Path(tempfile.mkdtemp(dir=os.environ["KATZE_WORK"])), CONFIG, files)
 
 
 def make_course(folder: Path, config: str = "") -> Course:
@@ -132,11 +136,11 @@ def submitted(course: Course, name: str, answers: Mapping[str, str] | None = Non
 
 
 def hand_in(course: Course, student: str, answers: Mapping[str, Mapping[str, str]] = RIGHT) -> Path:
-    """Hand in both notebooks; returns the folder."""
+    """Hand in all notebooks; returns the folder."""
     folder = course.submitted / student / NAME
     folder.mkdir(parents=True, exist_ok=True)
-    for name in ("first", "second"):
-        write(folder, name, submitted(course, name, answers.get(name)))
+    for path in (course.release / NAME).glob("*.ipynb"):
+        write(folder, path.stem, submitted(course, path.stem, answers.get(path.stem)))
     return folder
 
 

@@ -89,57 +89,82 @@ def graded(processes: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[C
     return course, grade_assignment(course, NAME, workers=2)
 
 
-def test_right_answers_pass_every_test(graded: tuple[Course, ClassResult]) -> None:
-    record = by_student(graded[1])["right"]
-    assert ended(record) == {
-        "first.same": (Outcome.PASSED, 1),
-        "first.share": (Outcome.PASSED, 1.5),
-        "second.same": (Outcome.PASSED, 1),
-        "second.texts": (Outcome.PASSED, 0.5),
+@pytest.fixture(scope="module")
+def course(graded: tuple[Course, ClassResult]) -> Course:
+    return graded[0]
+
+
+@pytest.fixture(scope="module")
+def records(graded: tuple[Course, ClassResult]) -> dict[str, Record]:
+    return by_student(graded[1])
+
+
+TESTS = {"first.same": 1, "first.share": 1.5, "second.same": 1, "second.texts": 0.5}
+"""Every test cell, with its points."""
+
+ENDED = {
+    "right": "passed passed passed passed",
+    "wrong": "wrong passed passed raised",
+    "nothing": "not_attempted not_attempted not_attempted not_attempted",
+    "changed": "wrong passed passed passed",
+    "stripped": "passed passed passed passed",
+    "missing": "passed passed unreadable unreadable",
+    "broken": "unreadable unreadable passed passed",
+    "endless": "timed_out timed_out passed passed",
+    "stuck": "passed passed passed passed",
+    "nosy": "ungraded ungraded passed passed",
+    "exits": "passed passed died died",
+    "renamed": "passed passed passed passed",
+}
+"""How they end, by student: a mishap costs no other test its points."""
+
+
+@pytest.mark.parametrize("student", ENDED)
+def test_each_test_cell_gets_a_verdict_of_its_own(records: dict[str, Record], student: str) -> None:
+    outcomes = map(Outcome, ENDED[student].split())
+    lost = {Outcome.UNREADABLE: None, Outcome.UNGRADED: None}
+    assert ended(records[student]) == {
+        name: (outcome, most if outcome is Outcome.PASSED else lost.get(outcome, 0))
+        for (name, most), outcome in zip(TESTS.items(), outcomes, strict=True)
     }
+
+
+@pytest.mark.parametrize(
+    ("student", "test", "note"),
+    [
+        ("wrong", "first.same", "the mean of 1 and 3 is 2"),
+        ("wrong", "second.texts", "TypeError: .*"),
+        ("endless", "first.share", "It was stopped: it used more than 1 s of processor time."),
+        ("exits", "second.same", r"It was stopped: Python itself exited \(by os._exit, or in a crash\)."),
+        ("nosy", "first.same", ".* the sandbox refused access to {gradebook}."),
+    ],
+)
+def test_a_verdict_says_why(course: Course, records: dict[str, Record], student: str, test: str, note: str) -> None:
+    pattern = note.replace("{gradebook}", re.escape(str(course.gradebook)))
+    assert re.fullmatch(pattern, notes(records[student])[test])
+
+
+def test_right_answers_have_nothing_repaired_and_all_points_count(
+    graded: tuple[Course, ClassResult], records: dict[str, Record]
+) -> None:
+    record = records["right"]
     assert (record.repairs, record.problem, record.remarks) == ((), "", ())
     assert (record.points, record.max_points) == (4, 4)
     assert {one.student: one.total for one in read_grades(graded[0], [NAME])[NAME]}["wrong"] == 2.5
     assert [one.problem for one in graded[1].refused] == ["the student id 'bad+name' holds +; rename its folder"]
 
 
-def test_a_test_s_own_message_is_told_and_a_value_is_partial_credit(graded: tuple[Course, ClassResult]) -> None:
-    record = by_student(graded[1])["wrong"]
-    assert ended(record) == {
-        "first.same": (Outcome.WRONG, 0),
-        "first.share": (Outcome.PASSED, 1.5),
-        "second.same": (Outcome.PASSED, 1),
-        "second.texts": (Outcome.RAISED, 0),
-    }
-    assert notes(record)["first.same"] == "the mean of 1 and 3 is 2"
-    assert notes(record)["second.texts"].startswith("TypeError: ")
-
-
-def test_what_was_not_written_is_no_answer_and_waits_for_nobody(graded: tuple[Course, ClassResult]) -> None:
-    course, run = graded
-    record = by_student(run)["nothing"]
-    assert {one.points for one in record.exercises} == {0}
-    assert ended(record)["first.same"] == (Outcome.NOT_ATTEMPTED, 0)
+def test_what_was_not_written_waits_for_nobody(course: Course) -> None:
     comments = [row[2:] for row in rows(course, COMMENTS) if row[0] == "nothing"]
     assert ("why", "SolutionCell", "No response.") in comments
 
 
-def test_changed_and_removed_tests_are_put_back_and_so_are_hidden_ones(graded: tuple[Course, ClassResult]) -> None:
-    record = by_student(graded[1])["changed"]
-    assert ended(record)["first.same"] == (Outcome.WRONG, 0)
-    assert ended(record)["first.share"] == (Outcome.PASSED, 1.5)
-    assert ended(record)["second.same"] == (Outcome.PASSED, 1)
-    assert record.repairs == (
+def test_what_was_put_back_is_told(course: Course, records: dict[str, Record]) -> None:
+    assert records["changed"].repairs == (
         "first.ipynb: Cells of the assignment that had been changed were restored: same, setup, share.",
         "second.ipynb: Missing tests were put back: same.",
     )
-
-
-def test_lost_metadata_cost_nothing(graded: tuple[Course, ClassResult]) -> None:
-    course, run = graded
-    record = by_student(run)["stripped"]
-    assert record.points == 4
-    assert record.repairs == (
+    assert records["stripped"].repairs == (
         "first.ipynb: Some cells had lost their grading information (some editors remove it); it was put back: same, "
         "setup, share, why.",
     )
@@ -147,78 +172,53 @@ def test_lost_metadata_cost_nothing(graded: tuple[Course, ClassResult]) -> None:
     assert scores["first", "why"] == (None, 1)
 
 
-def test_one_notebook_that_is_missing_or_broken_leaves_the_other_its_points(graded: tuple[Course, ClassResult]) -> None:
-    course, run = graded
-    missing, broken = by_student(run)["missing"], by_student(run)["broken"]
-    assert ended(missing)["first.share"] == (Outcome.PASSED, 1.5)
-    assert ended(missing)["second.texts"] == (Outcome.UNREADABLE, None)
-    assert missing.problem.startswith("second.ipynb: There is no notebook second.ipynb in the submission (first.ipynb)")
-    assert ended(broken)["first.same"] == (Outcome.UNREADABLE, None)
-    assert ended(broken)["second.same"] == (Outcome.PASSED, 1)
-    assert "breaks off at line 1" in broken.problem
+def test_a_notebook_that_is_missing_or_broken_is_no_zero(course: Course, records: dict[str, Record]) -> None:
+    told = "There is no notebook second.ipynb"
+    assert records["missing"].problem.startswith(f"second.ipynb: {told} in the submission (first.ipynb)")
+    assert "breaks off at line 1" in records["broken"].problem
     scores = [row[1:] for row in rows(course, GRADES) if row[0] == "missing" and row[1] == "second"]
     assert {(score, review) for *_, score, _, review in scores} == {(None, 1)}
     page = (course.feedback / "missing" / NAME / "second.html").read_text()
     assert "This is not a zero" in page
-    assert "There is no notebook second.ipynb" in page
+    assert told in page
     assert not (course.autograded / "missing" / NAME / "second.ipynb").exists()
 
 
-def test_a_test_that_never_ends_costs_itself_alone(graded: tuple[Course, ClassResult]) -> None:
-    record = by_student(graded[1])["endless"]
-    assert [outcome for outcome, _ in ended(record).values()] == [Outcome.TIMED_OUT] * 2 + [Outcome.PASSED] * 2
-    assert record.points == 1.5
-    assert notes(record)["first.share"] == "It was stopped: it used more than 1 s of processor time."
-    told = [re.sub(r"\d+", "N", line) for line in record.remarks if line != TRIED_AGAIN]
+def test_the_instructor_reads_which_setting_stopped_a_test(records: dict[str, Record]) -> None:
+    told = [re.sub(r"\d+", "N", line) for line in records["endless"].remarks if line != TRIED_AGAIN]
     assert told == ["first: cell N ended its sandbox: it used more than N s of processor time (cell_seconds)"] * 2
 
 
-def test_what_a_lost_cell_has_defined_counts_and_python_that_ends_costs_the_test_that_ended_it(
-    graded: tuple[Course, ClassResult],
-) -> None:
-    assert by_student(graded[1])["stuck"].points == 4
-    record = by_student(graded[1])["exits"]
-    assert [outcome for outcome, _ in ended(record).values()] == [Outcome.PASSED] * 2 + [Outcome.DIED] * 2
-    assert notes(record)["second.same"] == "It was stopped: Python itself exited (by os._exit, or in a crash)."
-
-
-def test_a_box_reads_no_gradebook_and_a_page_runs_no_script(graded: tuple[Course, ClassResult]) -> None:
-    course, run = graded
-    record = by_student(run)["nosy"]
-    assert ended(record)["first.same"] == (Outcome.UNGRADED, None)
-    assert notes(record)["first.same"].endswith(f"the sandbox refused access to {course.gradebook}.")
+def test_a_page_runs_no_script(course: Course) -> None:
     for page in (course.feedback / "nosy" / NAME).glob("*.html"):
         assert "<script" not in page.read_text()
     assert "<script" not in (course.autograded / "nosy" / NAME / "first.ipynb").read_text()
 
 
 def test_a_renamed_notebook_is_found_and_the_course_s_files_replace_the_student_s(
-    graded: tuple[Course, ClassResult],
+    course: Course, records: dict[str, Record]
 ) -> None:
-    course, run = graded
-    record = by_student(run)["renamed"]
-    assert record.points == 4
-    assert "second.ipynb: The notebook was named second (1).ipynb; it was read as second.ipynb." in record.repairs
+    told = "second.ipynb: The notebook was named second (1).ipynb; it was read as second.ipynb."
+    assert told in records["renamed"].repairs
     folder = course.autograded / "renamed" / NAME
     assert sorted(path.name for path in folder.iterdir()) == ["data.txt", "first.ipynb", "helper.py", "second.ipynb"]
     assert (folder / "data.txt").read_text() == "forty-two"
 
 
 @pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")  # nbgrader's own, of itself
-def test_points_and_comments_are_nbgrader_s_own(graded: tuple[Course, ClassResult], tmp_path: Path) -> None:
+def test_points_and_comments_are_nbgrader_s_own(course: Course, tmp_path: Path) -> None:
     """On whoever meets no mishap: nbgrader would give those who do a zero, or their tests their own points."""
-    course = make_course(tmp_path / "other")
+    other = make_course(tmp_path / "other")
     honest = ("nothing", "right", "wrong")
     for student in honest:
-        shutil.copytree(graded[0].submitted / student, course.submitted / student)
-    own = nbgrader_here(course.root)
+        shutil.copytree(course.submitted / student, other.submitted / student)
+    own = nbgrader_here(other.root)
     assert all(own.autograde(NAME, student)["success"] for student in honest)
     for query in (GRADES, COMMENTS):
-        assert rows(course, query) == [row for row in rows(graded[0], query) if row[0] in honest]
+        assert rows(other, query) == [row for row in rows(course, query) if row[0] in honest]
 
 
-def test_a_feedback_page_has_verdicts_and_no_hidden_test(graded: tuple[Course, ClassResult]) -> None:
-    course, _ = graded
+def test_a_feedback_page_has_verdicts_and_no_hidden_test(course: Course) -> None:
     page = (course.feedback / "wrong" / NAME / "first.html").read_text()
     assert "the mean of 1 and 3 is 2" in page
     assert "first.same" in page

@@ -24,9 +24,8 @@ assert f(3) == 4
 """
 
 
-def make_test(points: float = 2.0) -> MasterCell:
-    row = GradedCell("f", "code", True, False, False, True, points, SOURCE, "")
-    return MasterCell("code", "assert f(1) == 2\nassert f(3) == 4", {"grade": True, "grade_id": "f"}, row, {})
+ROW = GradedCell("f", "code", True, False, False, True, 2.0, SOURCE, "")
+TEST = MasterCell("code", "assert f(1) == 2\nassert f(3) == 4", {"grade": True, "grade_id": "f"}, ROW, {})
 
 
 def raised(name: str, message: str = "", code: str = "", failure: Outcome = Outcome.RAISED) -> CellResult:
@@ -73,23 +72,23 @@ def stderr(said: str) -> dict[str, Any]:
         ),
         (CellResult([], True, number=-1.0), Judged(Outcome.PASSED, 2)),
         (replace(raised("ValueError", "no"), outputs=[result("2")]), Judged(Outcome.RAISED, 0, "ValueError: no")),
+        (
+            CellResult([result("3.5")], True),
+            Judged(
+                Outcome.UNGRADED,
+                None,
+                "This could not be graded: the test f gives 3.5 points, but is worth 2. An instructor has to fix it.",
+            ),
+        ),
         (BoxLost(Outcome.TIMED_OUT, "it slept"), Judged(Outcome.TIMED_OUT, 0, "It was stopped: it slept.")),
         ("time was up", Judged(Outcome.TIMED_OUT, 0, "It was not run: time was up.")),
     ],
 )
 def test_a_verdict(ended: CellResult | BoxLost | str, judged: Judged) -> None:
-    assert judge(make_test(), ended) == judged
-
-
-def test_more_points_than_there_are_is_the_test_s_fault_and_no_zero() -> None:
-    judged = judge(make_test(), CellResult([result("3.5")], True))
-    assert (judged.outcome, judged.points) == (Outcome.UNGRADED, None)
-    assert judged.note.startswith(
-        "This could not be graded: the test f gives 3.5 points, but is worth 2. An instructor"
-    )
+    assert judge(TEST, ended) == judged
 
 
 def test_what_nbgrader_is_told_to_ignore_on_stderr_is_ignored() -> None:
     ended = CellResult([stderr("FutureWarning: soon")], True)
-    assert judge(make_test(), ended, re.compile("FutureWarning")) == Judged(Outcome.PASSED, 2)
-    assert judge(make_test(), ended, re.compile("Deprecation")).points == 0
+    assert judge(TEST, ended, re.compile("FutureWarning")) == Judged(Outcome.PASSED, 2)
+    assert judge(TEST, ended, re.compile("Deprecation")).points == 0

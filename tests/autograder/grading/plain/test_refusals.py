@@ -6,7 +6,6 @@ Tests `solution.py` as well.
 from __future__ import annotations
 
 import io
-import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -23,12 +22,13 @@ from autograder.grading.batch import grade_assignment
 from autograder.grading.plain.judging import refusals
 from autograder.grading.preview import preview_lesson
 from course_lib.judging.observation import Outcome
-from tests.autograder.grading.plain.plain_course import CONFIG, cell, make_test, nbgrader_here, notebook
+from tests.autograder.grading.plain.plain_course import CONFIG, NAME, cell, hand_in, make_test, notebook, release
 
 pytestmark = pytest.mark.usefixtures("processes")
 
 
-NAME = "hw"
+Graded = tuple[Course, dict[str, Record], str]
+ASKING = "import os\nos.system('clear')\n\n"
 SOLVED = "def double(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION"
 ASKS = {
     "shell": ("x = !echo 4\nassert double(2) == int(x[0])", "to start the program `!echo 4`"),
@@ -73,37 +73,25 @@ GOES_ON = {
 
 def make_course(root: Path) -> Course:
     tests = {name: source for name, (source, _) in ASKS.items()} | GOES_ON
-    cells = [cell("markdown", "# All\n\n## Doubles"), cell("code", SOLVED, "double", solution=True)]
-    cells += [make_test(source.replace("{root}", str(root)), name, 1) for name, source in tests.items()]
+    double = cell("code", SOLVED, "double", solution=True)
+    every = [make_test(source.replace("{root}", str(root)), name, 1) for name, source in tests.items()]
     setup = cell("code", f"table = open('{root}/data.txt').read()", "setup", locked=True)
-    later = [setup, cells[1], make_test("assert table and double(2) == 4", "needs", 1)]
-    (root / "source" / NAME).mkdir(parents=True)
-    (root / "source" / NAME / "all.ipynb").write_text(notebook(cells))
-    (root / "source" / NAME / "setup.ipynb").write_text(notebook([*later, make_test("double(2) / 4", "part", 2)]))
-    (root / "nbgrader_config.py").write_text(CONFIG.replace("timeout = 1", "timeout = 20"))
+    later = [make_test("assert table and double(2) == 4", "needs", 1), make_test("double(2) / 4", "part", 2)]
     (root / "data.txt").write_text("1")
-    assert nbgrader_here(root).generate_assignment(NAME)["success"]
-    return Course.find(root)
-
-
-def hand_in(course: Course, student: str, double: str) -> None:
-    folder = course.submitted / student / NAME
-    shutil.copytree(course.release / NAME, folder)
-    for path in folder.glob("*.ipynb"):
-        made = json.loads(path.read_text())
-        for one in made["cells"]:
-            if one["metadata"].get("nbgrader", {}).get("grade_id") == "double":
-                one["source"] = double
-        path.write_text(json.dumps(made))
+    files = {
+        "all.ipynb": notebook([cell("markdown", "# All\n\n## Doubles"), double, *every]),
+        "setup.ipynb": notebook([setup, double, *later]),
+    }
+    return Course.find(release(root, CONFIG.replace("timeout = 1", "timeout = 20"), files))
 
 
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Course, dict[str, Record], str]:
+def graded(tmp_path_factory: pytest.TempPathFactory) -> Graded:
     """A class, and what was said before it was graded."""
     course = make_course(tmp_path_factory.mktemp("refusals").resolve())
-    hand_in(course, "right", "def double(x):\n    return 2 * x")
-    hand_in(course, "wrong", "def double(x):\n    return x")
-    hand_in(course, "asks", "import os\nos.system('clear')\n\ndef double(x):\n    return 2 * x")
+    for student, before, value in (("right", "", "2 * x"), ("wrong", "", "x"), ("asks", ASKING, "2 * x")):
+        double = {"double": f"{before}def double(x):\n    return {value}"}
+        hand_in(course, student, {"all": double, "setup": double})
     said = io.StringIO()
     run = grade_assignment(course, NAME, workers=2, console=Console(file=said, width=1000))
     return course, {record.student: record for record in run.submissions}, said.getvalue()
@@ -114,7 +102,7 @@ def verdicts(record: Record) -> dict[str, tuple[Outcome, float | None, str]]:
 
 
 @pytest.mark.parametrize("test", ASKS)
-def test_what_was_refused_is_named_and_is_no_zero(graded: tuple[Course, dict[str, Record], str], test: str) -> None:
+def test_what_was_refused_is_named_and_is_no_zero(graded: Graded, test: str) -> None:
     course, records, said = graded
     what = ASKS[test][1].replace("{root}", str(course.root))
     for student in ("right", "asks"):
@@ -125,20 +113,20 @@ def test_what_was_refused_is_named_and_is_no_zero(graded: tuple[Course, dict[str
 
 
 @pytest.mark.parametrize("test", GOES_ON)
-def test_what_was_not_refused_is_judged(graded: tuple[Course, dict[str, Record], str], test: str) -> None:
+def test_what_was_not_refused_is_judged(graded: Graded, test: str) -> None:
     _, records, said = graded
     assert verdicts(records["right"])[f"all.{test}"] == (Outcome.PASSED, 1, "")
     assert verdicts(records["wrong"])[f"all.{test}"][1] == 0
     assert f"all.{test}:" not in said
 
 
-def test_a_student_s_own_program_is_a_notice(graded: tuple[Course, dict[str, Record], str]) -> None:
+def test_a_student_s_own_program_is_a_notice(graded: Graded) -> None:
     course, records, _ = graded
     assert verdicts(records["asks"])["all.loop"] == (Outcome.PASSED, 1, "")
     assert "`clear` was left out" in (course.feedback / "asks" / NAME / "all.html").read_text()
 
 
-def test_what_needs_a_refused_setup_is_ungraded_too(graded: tuple[Course, dict[str, Record], str]) -> None:
+def test_what_needs_a_refused_setup_is_ungraded_too(graded: Graded) -> None:
     course, records, said = graded
     why = f"This could not be graded: the sandbox refused access to {course.root}/data.txt."
     assert verdicts(records["right"])["setup.needs"] == (Outcome.UNGRADED, None, why)
@@ -146,7 +134,7 @@ def test_what_needs_a_refused_setup_is_ungraded_too(graded: tuple[Course, dict[s
     assert f"  setup.part: ungraded: {why}" in said
 
 
-def test_nothing_runs_again_for_it_and_the_rest_is_on_the_page(graded: tuple[Course, dict[str, Record], str]) -> None:
+def test_nothing_runs_again_for_it_and_the_rest_is_on_the_page(graded: Graded) -> None:
     course, records, _ = graded
     assert preview_lesson(course, NAME)["to_grade"] == []
     assert records["right"].points == len(GOES_ON)
@@ -155,7 +143,7 @@ def test_nothing_runs_again_for_it_and_the_rest_is_on_the_page(graded: tuple[Cou
 
 
 def test_a_page_shows_what_a_test_prints_and_calls_it_by_its_heading(
-    graded: tuple[Course, dict[str, Record], str],
+    graded: Graded,
 ) -> None:
     page = BeautifulSoup((graded[0].feedback / "wrong" / NAME / "all.html").read_text(), "html.parser")
     [verdict] = [one for one in page.select(".verdict") if "Doubles" in one.text]
@@ -210,7 +198,7 @@ def test_a_missing_file_was_refused_if_nbgrader_would_have_found_it(name: str, t
 
 
 def test_a_solution_may_be_elsewhere_or_missing(
-    graded: tuple[Course, dict[str, Record], str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    graded: Graded, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     course = Course.find(shutil.copytree(graded[0].root, tmp_path / "course"))
     again = ["autograde", NAME, "--student", "right", "--force", "--course", str(course.root)]
