@@ -156,15 +156,6 @@ def test_a_page_whose_notebook_was_edited_is_told(course: Course) -> None:
     assert page(course, ADA) == before
 
 
-def test_without_feedback_no_page_is_written(course: Course) -> None:
-    give(course, ADA, manual_score=2.0)
-    before = page(course, ADA)
-    graded = grade_assignment(course, LESSON, feedback=False)
-    assert graded.pages == ()
-    assert page(course, ADA) == before
-    assert by_student(graded)[ADA].total == 19
-
-
 def test_records_of_the_version_before_are_read_and_not_graded_again(course: Course) -> None:
     bring_back(course.gradebook, 5)
     assert grade_assignment(course, LESSON).gradings == {}

@@ -50,6 +50,7 @@ class DictionaryBox:
         self.allowed.append(allowed)
         self.log.append(source)
         self.share += sum(float(word) for word in source.split("# takes ")[1:])
+        self.starved |= "# starved" in source
         try:
             exec(source, self.names)
         except Hang:
@@ -84,22 +85,18 @@ def code(source: str, *tags: str) -> Cell:
     return Cell(CellKind.CODE, source, tags=tags)
 
 
-def grade_in(cells: list[Cell], open_box: Any, seconds: float = 60.0, **options: bool) -> Graded:
-    def key_for(exercise: Exercise) -> AnswerKey:
-        return AnswerKey(exercise, PUBLIC_SEED)
-
-    return grade_notebook(cells, exercises.COURSE, open_box, key_for, Limits(submission_seconds=seconds), **options)
-
-
 def grade(cells: list[Cell], log: list[str] | None = None, seconds: float = 60.0, **options: bool) -> Graded:
     log = [] if log is None else log
 
     @contextmanager
-    def open_box(seconds: float) -> Iterator[DictionaryBox]:
-        log.append("open")
+    def open_box(seconds: float) -> Iterator[Any]:
+        log.extend(["open", f"{seconds:g} s left"])
         yield DictionaryBox(log)
 
-    return grade_in(cells, open_box, seconds, **options)
+    def key_for(exercise: Exercise) -> AnswerKey:
+        return AnswerKey(exercise, PUBLIC_SEED)
+
+    return grade_notebook(cells, exercises.COURSE, open_box, key_for, Limits(submission_seconds=seconds), **options)
 
 
 def outcomes(graded: Graded) -> dict[str, tuple[str, float | None]]:
@@ -297,35 +294,17 @@ def test_many_cells_that_end_their_box_leave_the_answers_until_it_is_too_much(
 
 
 def test_what_a_box_has_used_up_the_next_one_does_not_have() -> None:
-    left: list[float] = []
-
-    @contextmanager
-    def open_box(seconds: float) -> Iterator[DictionaryBox]:
-        left.append(seconds)
-        box = DictionaryBox([])
-        box.share = 25.0
-        yield box
-
-    cells = [code("raise Hang  # 1"), code("raise Hang  # 2"), code("raise Hang  # 3"), *answered(SCORES, RIGHT_SCORES)]
-    graded = grade_in(cells, open_box)
-    assert left == [60.0, 35.0, 10.0]
+    log: list[str] = []
+    graded = grade([*(code("raise Hang  # takes 25") for _ in range(3)), *answered(SCORES, RIGHT_SCORES)], log)
+    assert [said for said in log if said.endswith(" left")] == ["60 s left", "35 s left", "10 s left"]
     assert outcomes(graded) == {SCORES: ("timed_out", 0)}
 
 
 @pytest.mark.parametrize("starved", [False, True])
 def test_a_grade_says_whether_a_busy_machine_may_have_spoiled_it(starved: bool) -> None:
-    opened: list[DictionaryBox] = []
-
-    @contextmanager
-    def open_box(seconds: float) -> Iterator[DictionaryBox]:
-        opened.append(DictionaryBox([]))
-        opened[-1].starved = starved and len(opened) == 1
-        yield opened[-1]
-
-    cells = [code("raise Hang"), *answered(SCORES, RIGHT_SCORES)]
-    graded = grade_in(cells, open_box)
-    assert len(opened) == 2
-    assert graded.starved is starved
+    log: list[str] = []
+    graded = grade([code("raise Hang" + "  # starved" * starved), *answered(SCORES, RIGHT_SCORES)], log)
+    assert (log.count("open"), graded.starved) == (2, starved)
 
 
 def test_without_time_nothing_is_run() -> None:

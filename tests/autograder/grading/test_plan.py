@@ -16,12 +16,12 @@ from autograder.gradebook.file import GradebookFile
 from autograder.grading import assignment as assignment_module
 from autograder.grading.batch import grade_assignment
 from autograder.grading.kinds import strategy_for
-from autograder.grading.plan import FIRST, FORCED, LEFT_UNDONE, OVERWRITTEN, SUBMITTED_AGAIN, Plan, Recorded, make_plan
+from autograder.grading.plan import FORCED, LEFT_UNDONE, OVERWRITTEN, SUBMITTED_AGAIN, Plan, Recorded, make_plan
 from autograder.intake.submission import list_submissions
 from autograder.limits import Limits
 from course_lib.judging.exercise import Exercise
 from tests.autograder.gradebook.earlier import change
-from tests.autograder.small_class import LESSON, by_student, hand_in, replace_exercise, rows, why
+from tests.autograder.small_class import LESSON, by_student, replace_exercise, rows, why
 
 Pinned = dict[str, str]
 STUDENTS = ["ada_reference", "ben", "hana_slides_numbers", "zora_not_a_notebook"]
@@ -78,14 +78,6 @@ def test_everything_is_graded_again_by_force_and_by_another_secret(course: Cours
     assert reasons(planned(course, force=True)) == {(FORCED,)}
     (course.root / ".katze" / "secret").unlink()
     assert reasons(planned(course)) == {("the course's secret has changed",)}
-
-
-def test_who_was_never_graded_is_graded(course: Course) -> None:
-    hand_in(course, "new")
-    [task] = planned(course).tasks
-    assert (task.student, task.why, task.earlier) == ("new", (FIRST,), None)
-    course.gradebook.unlink()
-    assert reasons(planned(course)) == {(FIRST,)}
 
 
 @pytest.mark.parametrize(
