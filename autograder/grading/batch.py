@@ -15,7 +15,7 @@ import platform
 import socket
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shlex import quote
@@ -38,10 +38,10 @@ from autograder.grading.backend import Backend, LocalBackend, StartBackend
 from autograder.grading.by_hand import bring_to_pages
 from autograder.grading.early import looks_changed
 from autograder.grading.kinds import strategy_for
-from autograder.grading.plan import FIRST, SUBMITTED_AGAIN, Plan, Recorded, make_plan
+from autograder.grading.plan import FIRST, SUBMITTED_AGAIN, Recorded, make_plan
 from autograder.grading.publish import discard, prepare_release
 from autograder.grading.strategy import Strategy
-from autograder.grading.task import Finished
+from autograder.grading.task import Finished, Task
 from autograder.grading.workers import WorkersLost, error_in_words
 from autograder.intake.submission import check_student_id, list_submissions, refused_submissions
 from autograder.limits import Limits
@@ -108,22 +108,21 @@ def grade_assignment(
             _warn_of_an_empty_gradebook(course, lesson, console)
             course.secret()  # made before anything follows from it
             recorded = Recorded.read(book, strategy)
-            plan = make_plan(strategy, submissions, recorded, find_weakest(level, min_level), force)
+            tasks = make_plan(strategy, submissions, recorded, find_weakest(level, min_level), force)
             run = _Run(strategy, book, boxes, force, console)
             if recorded.frozen:
-                run.notices.append(frozen_in_words(lesson, recorded.frozen, plan, force))
-                plan = plan.without_tasks()
-            elif plan.tasks or strategy.adjustments != recorded.adjustments:
+                run.notices.append(frozen_in_words(lesson, recorded.frozen, tasks, force))
+            elif tasks or strategy.adjustments != recorded.adjustments:
                 check_places(course, feedback)
-                run.grade(plan)
-            records = run.records(plan)
+                run.grade(tasks)
+            records = run.records({student for student, _ in submissions})
             result = bring_to_pages(strategy, book, records)
             prepare_release(course, lesson, records.values())
             (course.source / lesson).mkdir(parents=True, exist_ok=True)  # else formgrader does not list the lesson
     refused = refused_submissions(course.submitted, lesson) if students is None else {}
     return replace(
         result,
-        boxes=boxes.describe() if plan.tasks else "",
+        boxes=boxes.describe() if run.gradings else "",
         seconds=time.perf_counter() - start,
         gradings=run.gradings,
         refused=tuple(strategy.pass_over(shown, why) for shown, why in refused.items()),
@@ -150,9 +149,9 @@ class _Run:
     unrecorded: dict[str, Record] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
 
-    def grade(self, plan: Plan) -> None:
-        """Apply the course's adjustments, grade what the plan says, and record each submission at once."""
-        strategy, boxes, tasks = self.strategy, self.boxes, plan.tasks
+    def grade(self, tasks: Sequence[Task]) -> None:
+        """Apply the course's adjustments, grade these submissions, and record each at once."""
+        strategy, boxes = self.strategy, self.boxes
         if tasks:
             self._tell("\n".join(filter(None, [boxes.describe(), strategy.promise])))
             boxes.begin()
@@ -163,8 +162,8 @@ class _Run:
         self.notices += strategy.recount(run)
         if tasks:
             if self.force:
-                self._set_aside(plan, run)
-            self._grade_all(plan, run)
+                self._set_aside(tasks, run)
+            self._grade_all(tasks, run)
         with self.book.begin() as session:
             store.end_run(session, run)
         logger.info("run %d has ended", run)
@@ -185,15 +184,15 @@ class _Run:
             submissions=submissions,
         )
 
-    def _set_aside(self, plan: Plan, run: int) -> None:
+    def _set_aside(self, tasks: Sequence[Task], run: int) -> None:
         """Stop counting earlier grades before a forced regrade, first in the gradebook and then on disk."""
-        again = [task.student for task in plan.tasks if task.earlier is not None]
+        again = [task.student for task in tasks if task.earlier is not None]
         self.strategy.set_aside(run, again, SET_ASIDE)
         for student in again:
             discard(self.strategy, student)
 
-    def _grade_all(self, plan: Plan, run: int) -> None:
-        name, tasks = self.strategy.name, self.strategy.arrange(plan.tasks)
+    def _grade_all(self, tasks: Sequence[Task], run: int) -> None:
+        name, tasks = self.strategy.name, self.strategy.arrange(tasks)
         progress = progress_bar(self.console)
         try:
             graded = self.boxes.grade(tasks, self._tell, progress.refresh)
@@ -217,40 +216,35 @@ class _Run:
 
         If that fails for one submission, the class goes on: the submission is ungraded, and its earlier grade goes.
         """
-        student = finished.task.student
         if not finished.record.files:  # else they are of this grading, even where an exercise of it has no score
-            discard(self.strategy, student)
-        try:
-            self.gradings[student] = self._write(run, finished)
+            discard(self.strategy, finished.task.student)
+        problem = self._write(run, finished)
+        if not problem:
             return
+        discard(self.strategy, finished.task.student)
+        failed = self.strategy.give_up(finished.task, problem)
+        failed = replace(failed, record=replace(failed.record, seconds=finished.record.seconds))
+        if self._write(run, failed):  # without its files the submission is graded again by the next run
+            self.gradings[failed.task.student] = Grading(failed.task.why)
+            self.unrecorded[failed.task.student] = failed.record
+
+    def _write(self, run: int, finished: Finished) -> str:
+        """Write a result into the gradebook; return why that failed, if it did."""
+        try:
+            changes = self.strategy.save(run, finished)
         except BadInput:
             raise
         except Exception as error:
-            problem = f"The gradebook could not be written: {error_in_words(error)}"
-        discard(self.strategy, student)
-        failed = self.strategy.give_up(finished.task, problem)
-        failed = replace(failed, record=replace(failed.record, seconds=finished.record.seconds))
-        try:
-            self.gradings[student] = self._write(run, failed)
-        except BadInput:
-            raise
-        except Exception:  # reported already; without its files the submission is graded again by the next run
-            self.gradings[student] = Grading(failed.task.why)
-            self.unrecorded[student] = failed.record
+            return f"The gradebook could not be written: {error_in_words(error)}"
+        task, first = finished.task, finished.task.earlier is None
+        self.gradings[task.student] = Grading(task.why, () if first else changes, first)
+        return ""
 
-    def _write(self, run: int, finished: Finished) -> Grading:
-        task, changes = finished.task, self.strategy.save(run, finished)
-        first = task.earlier is None
-        return Grading(task.why, () if first else changes, first)
-
-    def records(self, plan: Plan) -> dict[str, Record]:
-        """Return the records of all submissions in the plan at the end of the run, by student."""
-        wanted = {record.student for record in plan.unchanged} | self.gradings.keys()
-        if not wanted:
-            return {}
+    def records(self, students: Collection[str]) -> dict[str, Record]:
+        """Return these students' records at the end of the run, by student; in a frozen lesson, some may have none."""
         with self.book.begin() as session:
             records = store.counted(session, self.strategy.name)
-        return {student: record for student, record in records.items() if student in wanted} | self.unrecorded
+        return {student: record for student, record in records.items() if student in students} | self.unrecorded
 
 
 def _is_frozen(course: Course, lesson: str) -> bool:
@@ -258,7 +252,7 @@ def _is_frozen(course: Course, lesson: str) -> bool:
         return session is not None and lesson in read_frozen(session)
 
 
-def frozen_in_words(lesson: str, since: str, plan: Plan, force: bool) -> str:
+def frozen_in_words(lesson: str, since: str, tasks: Iterable[Task], force: bool) -> str:
     """Say that a frozen lesson is not graded, and how many submissions wait.
 
     Raises:
@@ -266,7 +260,7 @@ def frozen_in_words(lesson: str, since: str, plan: Plan, force: bool) -> str:
     """
     if force:
         raise BadInput(f"{lesson} is frozen, and --force does not change that; run `katze thaw {quote(lesson)}` first")
-    new = sum(task.why[0] in (FIRST, SUBMITTED_AGAIN) for task in plan.tasks)
+    new = sum(task.why[0] in (FIRST, SUBMITTED_AGAIN) for task in tasks)
     waits = f"; {count(new, 'submission')} handed in since {'waits' if new == 1 else 'wait'}" if new else ""
     return f"{lesson} is frozen since {since}: nothing is graded{waits}; to grade, run `katze thaw {quote(lesson)}`"
 

@@ -38,23 +38,6 @@ _FOR_READERS = ("Katze",)
 
 
 @dataclass(frozen=True)
-class Plan:
-    """The work of a run.
-
-    Attributes:
-        tasks: the submissions to grade, sorted by student id.
-        unchanged: the records of all other submissions.
-    """
-
-    tasks: tuple[Task, ...] = ()
-    unchanged: tuple[Record, ...] = field(default=(), repr=False)
-
-    def without_tasks(self) -> Plan:
-        """Return a plan that leaves everything as it is."""
-        return Plan(unchanged=(*self.unchanged, *(task.earlier for task in self.tasks if task.earlier is not None)))
-
-
-@dataclass(frozen=True)
 class Recorded:
     """What a gradebook has about a lesson.
 
@@ -89,8 +72,8 @@ def make_plan(
     recorded: Recorded,
     weakest: Level,
     force: bool = False,
-) -> Plan:
-    """Compare the submissions with what was recorded. Write nothing.
+) -> tuple[Task, ...]:
+    """Compare the submissions with what was recorded; return those to grade, in the same order. Write nothing.
 
     Args:
         strategy: of the assignment.
@@ -99,7 +82,7 @@ def make_plan(
         weakest: the weakest level whose grades are good enough.
         force: grade everything, changed or not.
     """
-    tasks, unchanged = [], []
+    tasks = []
     for student, folder in submissions:
         record, digest = recorded.records.get(student), fingerprints.of_submission(folder)
         if record is None:
@@ -112,12 +95,10 @@ def make_plan(
             tasks.append(Task(student, folder, digest, why, strategy.exercises, record))
         elif redefined:
             tasks.append(Task(student, folder, digest, tuple(redefined.values()), frozenset(redefined), record))
-        else:
-            unchanged.append(record)
     for task in tasks:
         logger.debug("%s is graded: %s", task.student, "; ".join(task.why))
-    logger.info("%s: %d to grade, %d unchanged", strategy.name, len(tasks), len(unchanged))
-    return Plan(tuple(tasks), tuple(unchanged))
+    logger.info("%s: %d to grade, %d unchanged", strategy.name, len(tasks), len(submissions) - len(tasks))
+    return tuple(tasks)
 
 
 def _find_reasons(strategy: Strategy, record: Record, digest: str, weakest: Level, overwritten: bool) -> Iterator[str]:

@@ -51,11 +51,10 @@ def preview_lesson(
     strategy = strategy_for(course, lesson, limits=limits, skip_demos=skip_demos, feedback=feedback, solution=solution)
     submissions = select_submissions(course, lesson, students)
     recorded = Recorded.read(open_gradebook(course.gradebook), strategy)
-    plan, frozen = make_plan(strategy, submissions, recorded, find_weakest(None, min_level), force), ""
+    tasks, frozen = make_plan(strategy, submissions, recorded, find_weakest(None, min_level), force), ""
     before, now = recorded.adjustments, strategy.adjustments
     if recorded.frozen:
-        frozen, before = frozen_in_words(lesson, recorded.frozen, plan, force), now
-        plan = plan.without_tasks()
+        tasks, frozen, before = (), frozen_in_words(lesson, recorded.frozen, tasks, force), now
     return {
         "lesson": lesson,
         "frozen": frozen,
@@ -66,9 +65,9 @@ def preview_lesson(
                 "exercises": sorted(task.judged),
                 "points": None if task.earlier is None or task.earlier.void else task.earlier.points,
             }
-            for task in plan.tasks
+            for task in tasks
         ],
-        "unchanged": len(submissions) - len(plan.tasks),
+        "unchanged": len(submissions) - len(tasks),
         "decided": [
             f"{name}: {now.get(name, Adjustment()).in_words()}"
             for name in sorted(before.keys() | now.keys())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,8 @@ from autograder.gradebook.file import GradebookFile
 from autograder.grading import assignment as assignment_module
 from autograder.grading.batch import grade_assignment
 from autograder.grading.kinds import strategy_for
-from autograder.grading.plan import FORCED, LEFT_UNDONE, OVERWRITTEN, SUBMITTED_AGAIN, Plan, Recorded, make_plan
+from autograder.grading.plan import FORCED, LEFT_UNDONE, OVERWRITTEN, SUBMITTED_AGAIN, Recorded, make_plan
+from autograder.grading.task import Task
 from autograder.intake.submission import list_submissions
 from autograder.limits import Limits
 from course_lib.judging.exercise import Exercise
@@ -42,14 +43,14 @@ def planned(
     feedback: bool = True,
     weakest: Level = Level.L2,
     force: bool = False,
-) -> Plan:
+) -> tuple[Task, ...]:
     strategy = strategy_for(course, LESSON, limits=limits, skip_demos=skip_demos, feedback=feedback)
     recorded = Recorded.read(GradebookFile(course.gradebook), strategy)
     return make_plan(strategy, list_submissions(course.submitted, LESSON), recorded, weakest, force)
 
 
-def reasons(plan: Plan) -> set[tuple[str, ...]]:
-    return {task.why for task in plan.tasks}
+def reasons(plan: Iterable[Task]) -> set[tuple[str, ...]]:
+    return {task.why for task in plan}
 
 
 def of_ada(course: Course) -> Path:
@@ -70,8 +71,7 @@ def test_what_changes_no_grade_is_no_reason(
 ) -> None:
     change(course)
     versions["Katze"] = "2"  # for people to read
-    plan = planned(course)
-    assert (plan.tasks, [record.student for record in plan.unchanged]) == ((), STUDENTS)
+    assert planned(course) == ()
 
 
 def test_everything_is_graded_again_by_force_and_by_another_secret(course: Course) -> None:
@@ -92,7 +92,7 @@ def test_versions_count(course: Course, versions: Pinned, name: str, reason: str
     versions[name] = "2.14"
     plan = planned(course)
     assert reasons(plan) == {(reason,)}
-    assert len(plan.tasks) == len(STUDENTS)
+    assert len(plan) == len(STUDENTS)
 
 
 def test_limits_and_demo_cells_count(course: Course) -> None:
@@ -107,11 +107,11 @@ def test_a_release_with_other_code_counts_and_one_with_other_prose_does_not(cour
     prose = next(cell for cell in release["cells"] if cell["cell_type"] == "markdown" and not cell["metadata"])
     prose["source"] = "Another introduction."
     path.write_text(json.dumps(release))
-    assert planned(course).tasks == ()
+    assert planned(course) == ()
     install, code, *_ = (c for c in release["cells"] if c["cell_type"] == "code" and "nbgrader" not in c["metadata"])
     install["source"] = 'course_lib.require_version("99")'
     path.write_text(json.dumps(release))
-    assert planned(course).tasks == ()
+    assert planned(course) == ()
     code["source"] = "import math"
     path.write_text(json.dumps(release))
     assert reasons(planned(course)) == {("the released notebook has changed",)}
@@ -119,9 +119,9 @@ def test_a_release_with_other_code_counts_and_one_with_other_prose_does_not(cour
 
 def test_a_grade_from_weaker_boxes_is_not_good_enough(course: Course) -> None:
     level = rows(course, "SELECT max(level) FROM katze_exercise")[0][0]
-    assert planned(course, weakest=Level[level]).tasks == ()
+    assert planned(course, weakest=Level[level]) == ()
     plan = planned(course, weakest=Level.L4)
-    assert [task.student for task in plan.tasks] == STUDENTS[:3]
+    assert [task.student for task in plan] == STUDENTS[:3]
     assert reasons(plan) == {(f"graded in sandboxes of level {level}, weaker than L4",)}
 
 
@@ -130,12 +130,12 @@ def test_a_grade_from_weaker_boxes_is_not_good_enough(course: Course) -> None:
 def test_a_file_that_is_missing_is_made_again(course: Course, folder: str, harm: Callable[[Path], object]) -> None:
     [path] = (course.root / folder / "ada_reference").rglob(f"{LESSON}.*")
     harm(path)
-    [task] = planned(course).tasks
+    [task] = planned(course)
     assert task.student == "ada_reference"
     [reason] = task.why
     assert reason.startswith(f"{path.name} in {folder}/ is missing")
     if folder == "feedback":
-        assert planned(course, feedback=False).tasks == ()
+        assert planned(course, feedback=False) == ()
 
 
 def test_scores_that_another_program_has_written_are_put_right(course: Course) -> None:
@@ -145,7 +145,7 @@ def test_scores_that_another_program_has_written_are_put_right(course: Course) -
     )
     change(course.gradebook, f"UPDATE grade SET auto_score = 2 WHERE auto_score = 0 AND notebook_id IN ({of_hana})")
     of_ada(course).write_bytes(of_ada(course).read_bytes() + b"\n")
-    assert {task.student: task.why for task in planned(course).tasks} == {
+    assert {task.student: task.why for task in planned(course)} == {
         "ada_reference": (SUBMITTED_AGAIN,),
         "hana_slides_numbers": (OVERWRITTEN,),
     }
@@ -169,7 +169,7 @@ def test_an_exercise_that_is_defined_anew_is_judged_alone(course: Course, monkey
     assert (change.before.points, change.after.points) == (1, 0)  # type: ignore[union-attr]
     assert [one.points for one in again.submissions] == [16, 0, 11, None]
     assert [rows(course, query) for query in others] == before  # with their timings, and the run that judged them
-    assert planned(course).tasks == ()
+    assert planned(course) == ()
 
     page = (course.feedback / "ada_reference" / LESSON / f"{LESSON}.html").read_text()
     assert "16" in page
@@ -209,7 +209,7 @@ def test_what_was_set_aside_by_force_is_not_also_missing(course: Course) -> None
     change(course.gradebook, "UPDATE katze_submission SET void = 'set aside by --force'")
     for path in (course.autograded / "ada_reference").rglob("*.ipynb"):
         path.unlink()
-    assert {task.student: task.why for task in planned(course).tasks}["ada_reference"] == (LEFT_UNDONE,)
+    assert {task.student: task.why for task in planned(course)}["ada_reference"] == (LEFT_UNDONE,)
 
 
 def test_where_the_notebook_was_edited_nothing_is_kept(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
