@@ -12,7 +12,7 @@ from autograder.box.inside.missing import PackageMissing
 from autograder.grading.kept_outputs import keep_observation
 from autograder.limits import Allowance, Limits
 from course_lib.judging.answer_key import AnswerKey
-from course_lib.judging.diagnosis import UNKNOWN, diagnose
+from course_lib.judging.diagnosis import UNKNOWN, Diagnosis, diagnose
 from course_lib.judging.exercise import Case, Exercise
 from course_lib.judging.judge import decide, rule_broken
 from course_lib.judging.observation import ENDINGS, Observation, Outcome, Raised, nothing_written
@@ -48,36 +48,32 @@ Explain = Callable[[Exercise], Verdict]
 """Returns the verdict on an answer whose name does not exist: what happened to its cells says why."""
 
 
+@dataclass
 class AnswerGrader:
     """Finds the verdict on an answer to an exercise.
 
     Attributes:
+        key: the exercise's answer key.
+        limits: of the sandboxes.
+        allowed: the exercise's own limits.
+        explain: returns the verdict if the answer's name does not exist.
         verdict: the verdict, once there is one.
         stopped: the limit that stopped the answer; empty if none did.
     """
 
-    def __init__(self, key: AnswerKey, limits: Limits, allowed: Allowance, explain: Explain) -> None:
-        """Set up; nothing runs yet.
-
-        Args:
-            key: the exercise's answer key.
-            limits: of the sandboxes.
-            allowed: the exercise's own limits.
-            explain: returns the verdict if the answer's name does not exist.
-        """
-        self.verdict: Verdict | None = None
-        self.stopped = ""
-        self._key = key
-        self._limits = limits
-        self._allowed = allowed
-        self._explain = explain
-        self._visible: list[Observation] | None = None
-        self._diagnosis = UNKNOWN
-        self._is_changed_later = False
+    key: AnswerKey
+    limits: Limits
+    allowed: Allowance
+    explain: Explain
+    verdict: Verdict | None = None
+    stopped: str = ""
+    _visible: list[Observation] | None = None
+    _diagnosis: Diagnosis = UNKNOWN
+    _is_changed_later: bool = False
 
     def read(self, code: Code, place: int) -> None:
         """Decide at once if the answer, as written before its check, uses a forbidden name."""
-        exercise = self._key.exercise
+        exercise = self.key.exercise
         rule = code.broken_rule(exercise.name, exercise.forbidden_names, cells=place)
         if rule is not None:
             self.verdict = rule_broken(exercise, rule.name, rule.place)
@@ -92,17 +88,17 @@ class AnswerGrader:
         """
         if self.verdict is not None or (self._visible is not None and not sealed):
             return True
-        answer = _AnswerInBox(box, self._key.exercise, self._allowed)
-        seen = answer.observe(self._key.visible)
+        answer = _AnswerInBox(box, self.key.exercise, self.allowed)
+        seen = answer.observe(self.key.visible)
         ended = seen[-1].failure in ENDINGS or nothing_written(seen)
         if sealed and not ended and answer.lost is None:
-            seen += answer.observe(self._key.hidden, hidden=True)
+            seen += answer.observe(self.key.hidden, hidden=True)
         if answer.lost is None:  # a diagnosis may lose the sandbox, and does not change the verdict
-            self._diagnosis = diagnose(self._key, seen, answer.observe)
-        if sealed or ended or not self._key.hidden:
+            self._diagnosis = diagnose(self.key, seen, answer.observe)
+        if sealed or ended or not self.key.hidden:
             verdict = self._decide(seen, answer.lost)
             is_missing = verdict.outcome is Outcome.NEVER_DEFINED
-            self.verdict = self._explain(self._key.exercise) if is_missing else verdict
+            self.verdict = self.explain(self.key.exercise) if is_missing else verdict
         self._visible = seen
         return answer.lost is None and (not sealed or ended)
 
@@ -114,8 +110,8 @@ class AnswerGrader:
         """
         if self.verdict is not None or self._visible is None or self._is_changed_later:
             return True
-        answer = _AnswerInBox(box, self._key.exercise, self._allowed)
-        seen = [*self._visible, *answer.observe(self._key.hidden, hidden=True)]
+        answer = _AnswerInBox(box, self.key.exercise, self.allowed)
+        seen = [*self._visible, *answer.observe(self.key.hidden, hidden=True)]
         self.verdict = self._decide(seen, answer.lost)
         return answer.lost is None
 
@@ -123,7 +119,7 @@ class AnswerGrader:
         """Return the missing name that made a visible case fail, if any."""
         seen = self._visible or []
         if any(observation.failure is Outcome.NEVER_DEFINED for observation in seen):
-            return Missing(self._key.exercise.name, when_run=False)
+            return Missing(self.key.exercise.name, when_run=False)
         found = (Missing.of(observation.raised) for observation in seen)
         return next((missing for missing in found if missing is not None), None)
 
@@ -133,19 +129,19 @@ class AnswerGrader:
 
     def leave_unreached(self, boxes: int = 0) -> Verdict:
         """Return the verdict on an answer that was never reached: time ran out, or cells ended this many sandboxes."""
-        why = f"The time limit for the whole submission ({self._limits.submission_seconds:g} s) ran out"
+        why = f"The time limit for the whole submission ({self.limits.submission_seconds:g} s) ran out"
         if boxes:
             why = f"More than {boxes} cells made Python exit"
         self.stopped = "" if boxes else "never reached (submission_seconds)"
         note = f"{why} before this exercise was reached."
-        return Verdict(self._key.exercise, Outcome.TIMED_OUT, 0.0, note=note)
+        return Verdict(self.key.exercise, Outcome.TIMED_OUT, 0.0, note=note)
 
     def _decide(self, seen: Sequence[Observation], lost: BoxLost | None) -> Verdict:
-        verdict = self._name_limit(decide(self._key, seen, self._diagnosis), lost)
+        verdict = self._name_limit(decide(self.key, seen, self._diagnosis), lost)
         raised = next((case.actual.raised for case in verdict.cases if not case.passed), None)
         if raised is None or raised.type_name != PackageMissing.__name__:
             return verdict
-        return without_package(self._key.exercise, raised.message.partition(" ")[0])
+        return without_package(self.key.exercise, raised.message.partition(" ")[0])
 
     def _name_limit(self, verdict: Verdict, lost: BoxLost | None) -> Verdict:
         """Return the verdict with a sentence about the limit that the answer hit, if any."""
@@ -154,7 +150,7 @@ class AnswerGrader:
             self.stopped = with_setting(lost.reason, lost.setting)
             return replace(verdict, note=f"Your answer was stopped: {lost.for_student}.")
         if verdict.outcome is Outcome.OUT_OF_MEMORY:
-            reason = more_memory(self._allowed.applied(self._limits))
+            reason = more_memory(self.allowed.applied(self.limits))
             self.stopped = with_setting(reason, "memory_bytes")
             return replace(verdict, note=f"Your answer was stopped: {reason}.")
         return verdict
@@ -180,22 +176,22 @@ def with_setting(reason: str, setting: str) -> str:
     return f"{reason} ({setting})" if setting else reason
 
 
+@dataclass
 class _AnswerInBox:
     """A student's answer, called in its sandbox. Losing the sandbox is an observation, too."""
 
-    def __init__(self, box: Box, exercise: Exercise, allowed: Allowance) -> None:
-        self._box = box
-        self._exercise = exercise
-        self._allowed = allowed
-        self.lost: BoxLost | None = None
+    box: Box
+    exercise: Exercise
+    allowed: Allowance
+    lost: BoxLost | None = None
 
     def observe(self, cases: Sequence[Case], hidden: bool = False) -> list[Observation]:
         """Return what it does on these cases, up to the first that ends the run or the sandbox."""
-        wanted = self._exercise
+        wanted = self.exercise
         seen: list[Observation] = []
         try:
-            for one in self._box.observe_cases(
-                wanted.name, cases, hidden=hidden, allowed=self._allowed, forbidden=wanted.forbidden_names
+            for one in self.box.observe_cases(
+                wanted.name, cases, hidden=hidden, allowed=self.allowed, forbidden=wanted.forbidden_names
             ):
                 seen.append(keep_observation(one))  # those before a loss count
         except BoxLost as lost:

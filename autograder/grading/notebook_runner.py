@@ -8,7 +8,7 @@ the others without it. Time limits count the sandboxes' processor time, so that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -108,18 +108,18 @@ def grade_notebook(
     return replace(graded, verdicts=graded.verdicts | better)
 
 
+@dataclass
 class Budget:
     """The time that all sandboxes of a submission share."""
 
-    def __init__(self, open_box: OpenBox, seconds: float) -> None:
-        self._open_box = open_box
-        self.seconds_left = seconds
-        self.starved = False
+    open_fresh: OpenBox
+    seconds_left: float
+    starved: bool = False
 
     @contextmanager
     def open_box(self) -> Iterator[Box]:
         """Open a fresh sandbox, which may use the remaining time."""
-        with self._open_box(self.seconds_left) as box:
+        with self.open_fresh(self.seconds_left) as box:
             try:
                 yield box
             finally:
@@ -127,17 +127,17 @@ class Budget:
                 self.starved = self.starved or box.starved
 
 
+@dataclass
 class Demos:
     """Decides which cells tagged `demo` to leave out: those that nothing has needed so far."""
 
-    def __init__(self, cells: Sequence[Cell], skip: bool, needed: Iterable[int] = ()) -> None:
-        self._cells = cells
-        self.skip = skip
-        self.needed = set(needed)
+    cells: Sequence[Cell]
+    skip: bool
+    needed: set[int] = field(default_factory=set)
 
     def skips(self, place: int) -> bool:
         """Return whether to leave out the cell at this index."""
-        return self._cells[place].is_demo and self.skip and place not in self.needed
+        return self.cells[place].is_demo and self.skip and place not in self.needed
 
     def need(self, skipped: Sequence[int], missing: Missing | None) -> bool:
         """Return whether skipped cells may define what is missing; those run from now on.
@@ -150,8 +150,8 @@ class Demos:
         found = [
             place
             for place in skipped
-            if defines(self._cells[place].source, missing.name)
-            or (missing.when_run and self._cells[place].origin == "student")
+            if defines(self.cells[place].source, missing.name)
+            or (missing.when_run and self.cells[place].origin == "student")
         ]
         self.needed.update(found)
         return bool(found)
@@ -348,7 +348,7 @@ class NotebookRunner:
             else cell
             for place, cell in enumerate(self._script.cells)
         ]
-        demos = Demos(cells, self._demos.skip, self._demos.needed)
+        demos = replace(self._demos, cells=cells, needed={*self._demos.needed})
         again = NotebookRunner(replace(self._script, cells=cells), self._budget, self._key_for, demos, asks=False)
         again._run()
         return {name: answer.verdict for name, answer in again._answers.items() if answer.verdict is not None}
