@@ -5,15 +5,13 @@ A sandbox may send 64 MB in each reply, and a submission gets some hundred repli
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from torch import Tensor
-
 from autograder.box.protocol import output_bytes
 from autograder.limits import size
-from course_lib.judging.exercise import Value
+from course_lib.judging.elsewhere import tensors_in
 from course_lib.judging.observation import Foreign, Observation
 
 RESULT_BYTES = 8 << 20
@@ -25,7 +23,7 @@ OUTPUT_BYTES = 64 << 20
 
 def keep_observation(observation: Observation) -> Observation:
     """Return the observation, with a note in place of a result that is too large to be right."""
-    size_in_bytes = sum(tensor.nbytes for tensor in _tensors([observation.value, *observation.gradients]))
+    size_in_bytes = sum(tensor.nbytes for tensor in tensors_in([observation.value, *observation.gradients]))
     if size_in_bytes <= RESULT_BYTES:
         return observation
     word = Foreign(f"result of {size(size_in_bytes)}")
@@ -56,13 +54,3 @@ def _plain(output: dict[str, Any]) -> dict[str, Any]:
         return output
     data = {kind: content if isinstance(content, str) else "" for kind, content in output["data"].items()}
     return {**output, "data": data, "metadata": {}}
-
-
-def _tensors(value: Value) -> Iterator[Tensor]:
-    if isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, dict):
-        yield from _tensors(list(value.values()))
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _tensors(item)
