@@ -35,7 +35,6 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -118,19 +117,14 @@ def blocks(file: Path) -> Iterator[Block]:
 
 
 def answer(exercise: Exercise, code: str) -> Callable[..., Any]:
-    """Run a block, and return what it defines."""
-    source = with_given(exercise, code)
+    """Run a block below the definitions from its notebook, and return what it defines."""
+    notebook = ROOT / "notebooks" / exercise.lesson / f"{exercise.lesson}.ipynb"
+    source = "\n".join([*map(ast.unparse, needed_of_notebook(notebook, code)), code])
     namespace: dict[str, Any] = {"__name__": "__main__"}
     with contextlib.redirect_stdout(io.StringIO()):
         exec(compile(source, "<answer>", "exec"), namespace)
     found: Callable[..., Any] = namespace[exercise.name]
     return found
-
-
-def with_given(exercise: Exercise, code: str) -> str:
-    """Return a block's code below the definitions from its notebook."""
-    notebook = ROOT / "notebooks" / exercise.lesson / f"{exercise.lesson}.ipynb"
-    return "\n".join([*map(ast.unparse, needed_of_notebook(notebook, code)), code])
 
 
 def judged(exercise: Exercise, block: Block, seeds: Sequence[int], key: AnswerKey) -> Judged:
@@ -158,11 +152,12 @@ def _written(exercise: Exercise, block: Block) -> Callable[..., Any]:
     try:
         return answer(exercise, block.code)
     except Exception as error:
-        return partial(_raise, error)
+        problem = error
 
+    def fails(*_args: Any, **_kwargs: Any) -> None:
+        raise problem
 
-def _raise(error: Exception, *_args: Any, **_kwargs: Any) -> None:
-    raise error
+    return fails
 
 
 def _outcome(block: Block, shown: Verdict, graded: Sequence[Verdict]) -> tuple[str, str]:
@@ -244,7 +239,9 @@ def main() -> int:
         if result.outcome in ("rejected", "accepted", "unsteady"):
             print(f"{result.outcome}: {result.exercise}: {result.told} {result.name}".rstrip())
     report("answers from outside", list(_rows(results)), None)
-    print("slowest checks: " + ", ".join(f"{name} {seconds:.2f} s" for seconds, name in _slowest(results)))
+    worst = {result.exercise: result.seconds for result in sorted(results, key=lambda result: result.seconds)}
+    slowest = sorted(worst.items(), key=lambda one: one[1], reverse=True)[:_SLOWEST]
+    print("slowest checks: " + ", ".join(f"{name} {seconds:.2f} s" for name, seconds in slowest))
     if options.json:
         records = [asdict(result) for result in results]
         options.json.write_text(json.dumps(records, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -263,13 +260,6 @@ def _rows(results: Sequence[Judged]) -> Iterator[Row]:
         seconds = [result.seconds for result in results if result.right is is_right]
         median = 1000 * statistics.median(seconds) if seconds else 0.0
         yield Row.of(f"median of a check of a {kind} one, processor time", median, None, "ms", more=False)
-
-
-def _slowest(results: Sequence[Judged]) -> list[tuple[float, str]]:
-    by_exercise: dict[str, float] = {}
-    for result in results:
-        by_exercise[result.exercise] = max(by_exercise.get(result.exercise, 0.0), result.seconds)
-    return sorted(((seconds, name) for name, seconds in by_exercise.items()), reverse=True)[:_SLOWEST]
 
 
 if __name__ == "__main__":

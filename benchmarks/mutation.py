@@ -44,6 +44,7 @@ import torch
 from rich.console import Console
 from rich.table import Column, Table
 
+from autograder.box.library import imports_of
 from benchmarks.mutants import UNTOUCHED, Definition, Mutant, mutants, refuses
 from benchmarks.table import arguments
 from benchmarks.wrong_ways import wrong_ways
@@ -164,8 +165,8 @@ def run(
             reason = "both changes compute the same, or one undoes the other"
             result = dataclasses.replace(result, ending="equivalent", reason=reason)
         yield result
-    for way in wrong_ways(key):
-        yield judged(module, name, Mutant(way.kind, "", "", way.kind), way.answer)
+    for kind, answer in wrong_ways(key):
+        yield judged(module, name, Mutant(kind, "", "", kind), answer)
 
 
 def _two_changes(exercise: Exercise, source: _Sources, count: int) -> Iterator[tuple[Mutant, Mutant]]:
@@ -201,9 +202,7 @@ class _Sources:
 
     def _tree(self, module: str) -> ast.Module:
         if module not in self._trees:
-            file = sys.modules[module].__file__
-            assert file is not None
-            self._trees[module] = ast.parse(Path(file).read_text(encoding="utf-8"))
+            self._trees[module] = ast.parse(_file(module).read_text(encoding="utf-8"))
         return self._trees[module]
 
     def _reach(self) -> Iterator[tuple[str, str, Definition]]:
@@ -241,12 +240,16 @@ class _Sources:
     def _dependents(self, changed: str) -> list[str]:
         """Return the modules that must run again after a change, each one after those that it imports."""
         modules = {module for module, _name, _definition in self.reached}
-        imports = {module: _imports(self._tree(module)) & modules for module in modules}
+        imports = {module: imports_of(_file(module), module).at_once & modules for module in modules}
         found: list[str] = []
         for module in TopologicalSorter(imports).static_order():
             if imports[module] & {changed, *found}:
                 found.append(module)
         return found
+
+
+def _file(module: str) -> Path:
+    return Path(str(sys.modules[module].__file__))
 
 
 def _definition(tree: ast.Module, name: str) -> Definition | None:
@@ -268,17 +271,6 @@ def _used(definition: ast.AST, namespace: Mapping[str, Any]) -> Iterator[Any]:
             owner = namespace.get(node.value.id)
             if isinstance(owner, ModuleType):
                 yield getattr(owner, node.attr, None)
-
-
-def _imports(tree: ast.Module) -> set[str]:
-    """Return the modules that this one imports, among other names."""
-    names: set[str] = set()
-    for node in tree.body:
-        if isinstance(node, ast.ImportFrom) and node.module:
-            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-        elif isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-    return names
 
 
 _FUTURE = ast.ImportFrom("__future__", [ast.alias("annotations")], 0)
@@ -332,9 +324,7 @@ def _executed_lines(key: AnswerKey) -> dict[str, set[int]]:
         sys.settrace(before)
     # The trace of a statement over several lines contains only some of them: add the others.
     for module, found in lines.items():
-        file = sys.modules[module].__file__
-        assert file is not None
-        for node in ast.walk(ast.parse(Path(file).read_text(encoding="utf-8"))):
+        for node in ast.walk(ast.parse(_file(module).read_text(encoding="utf-8"))):
             if isinstance(node, ast.stmt) and not isinstance(node, _COMPOUND):
                 span = range(node.lineno, (node.end_lineno or node.lineno) + 1)
                 if found & set(span):

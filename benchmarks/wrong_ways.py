@@ -8,7 +8,6 @@ two sizes. Each can be made from any reference without knowing what it computes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial, wraps
 from typing import Any
 
@@ -23,17 +22,9 @@ Around = Callable[[Answer, tuple[Value, ...], dict[str, Value]], Value]
 """Calls a function with its arguments, and does something wrong before or after."""
 
 
-@dataclass(frozen=True)
-class WrongWay:
-    """One way to be wrong, for one exercise.
-
-    Attributes:
-        kind: its name, such as "detached"; with a number if there are several.
-        answer: creates the wrong answer, anew each time because it may count its calls.
-    """
-
-    kind: str
-    answer: Callable[[], Answer]
+WrongWay = tuple[str, Callable[[], Answer]]
+"""The name of a way to be wrong, such as "detached", and what creates the wrong answer, anew each time because it may
+count its calls."""
 
 
 def wrong_ways(key: AnswerKey) -> Iterator[WrongWay]:
@@ -41,41 +32,42 @@ def wrong_ways(key: AnswerKey) -> Iterator[WrongWay]:
     exercise = key.exercise
 
     def changing(kind: str, change: Callable[[Tensor], Tensor]) -> WrongWay:
-        return WrongWay(kind, partial(_made, exercise, partial(_changed, change)))
+        return around(kind, lambda call, args, kwargs: _mapped(call(*args, **kwargs), change))
 
     def around(kind: str, call: Around) -> WrongWay:
-        return WrongWay(kind, partial(_made, exercise, call))
+        return kind, partial(_made, exercise, call)
 
     numbers = any(_has(seen.value, Tensor.is_floating_point, float) for seen in key.expected)
     passed = [_tensors([*case.args, *case.kwargs.values()]) for case in key.cases]
     if any(_has(seen.value, lambda tensor: tensor.ndim > 0) for seen in key.expected):
         yield changing("squeezed", Tensor.squeeze)
-        yield changing("squeezed at the end", _squeezed_at_the_end)
+        yield changing("squeezed at the end", lambda result: result.squeeze(-1) if result.ndim else result)
     largest = max((tensor.ndim for seen in key.expected for tensor in _tensors(seen.value)), default=0)
     for dim in range(largest - 1 if largest > 2 else 0):
         yield changing(f"dimension {dim} of {largest} squeezed", partial(_squeezed_where_largest, largest, dim))
     if any(_has(seen.value, Tensor.is_floating_point) for seen in key.expected):
         yield changing("detached", Tensor.detach)
     if numbers:
-        yield changing("half precision", _in_half_precision)
+        yield changing("half precision", partial(_rounded, torch.float16))
         yield changing("the last entry 1% off", _last_off)
     if any(_has(seen.value, lambda tensor: tensor.dtype == torch.float64) for seen in key.expected):
-        yield changing("float32", _in_single_precision)
+        yield changing("float32", partial(_rounded, torch.float32))
     if any(passed):
         most = [max(tensor.ndim for tensor in tensors) for tensors in passed if tensors]
         if max(most) > min(most):
             yield around("unbatched", partial(_unbatched, min(most)))
-    if any(tensor.dtype == torch.bool for tensors in passed for tensor in tensors) and any(map(_float_inputs, passed)):
+    inputs = [tensor for tensors in passed for tensor in tensors]
+    if any(tensor.dtype == torch.bool for tensor in inputs) and any(map(Tensor.is_floating_point, inputs)):
         yield around("non-broadcasting", _non_broadcasting)
     if any(_can_change(value) for case in key.cases for value in case.args):
         yield around("overwriting", _overwriting)
     if any(_is_wider(seen.value, case.args) for case, seen in zip(key.cases, key.expected, strict=True)):
         yield around("cut to the first argument's size", _cut)
-    yield WrongWay("the first result forever", partial(_kept, exercise))
+    yield "the first result forever", partial(_kept, exercise)
     if any(passed):
-        yield WrongWay("the first result for these sizes", partial(_kept, exercise, by_sizes=True))
+        yield "the first result for these sizes", partial(_kept, exercise, by_sizes=True)
     for calls in range(1, len(key.visible)):
-        yield WrongWay(f"right for {calls} calls", partial(_worn_out, exercise, calls))
+        yield f"right for {calls} calls", partial(_worn_out, exercise, calls)
 
 
 def _made(exercise: Exercise, around: Around) -> Answer:
@@ -94,28 +86,14 @@ def _made(exercise: Exercise, around: Around) -> Answer:
     return Wrong
 
 
-def _changed(
-    change: Callable[[Tensor], Tensor], call: Answer, args: tuple[Value, ...], kwargs: dict[str, Value]
-) -> Value:
-    return _mapped(call(*args, **kwargs), change)
-
-
-def _squeezed_at_the_end(result: Tensor) -> Tensor:
-    return result.squeeze(-1) if result.ndim else result
-
-
 def _squeezed_where_largest(dimensions: int, dim: int, result: Tensor) -> Tensor:
     """Squeeze `dim`: right for a sequence or a batch, wrong for a batch of one in several heads, or for one head."""
     return result.squeeze(dim) if result.ndim == dimensions else result
 
 
-def _in_single_precision(result: Tensor) -> Tensor:
+def _rounded(dtype: torch.dtype, result: Tensor) -> Tensor:
     """Return the result rounded, with the dtype that it should have."""
-    return result.float().to(result.dtype) if result.is_floating_point() else result
-
-
-def _in_half_precision(result: Tensor) -> Tensor:
-    return result.half().to(result.dtype) if result.is_floating_point() else result
+    return result.to(dtype).to(result.dtype) if result.is_floating_point() else result
 
 
 def _last_off(result: Tensor) -> Tensor:
@@ -225,7 +203,3 @@ def _tensors(value: Value) -> list[Tensor]:
 def _has(value: Value, wanted: Callable[[Tensor], bool], plain: type | tuple[()] = ()) -> bool:
     """Return whether a value contains a tensor that fits, or an item of a plain type."""
     return any(wanted(leaf) if isinstance(leaf, Tensor) else isinstance(leaf, plain) for leaf in _leaves(value))
-
-
-def _float_inputs(tensors: list[Tensor]) -> bool:
-    return any(tensor.is_floating_point() for tensor in tensors)

@@ -13,16 +13,17 @@ import dataclasses
 import statistics
 import time
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import torch
+from torch.utils.flop_counter import FlopCounterMode
 
 from benchmarks.gpu.results import Point, Said, Tell
 from benchmarks.gpu.running import Settings
-from benchmarks.gpu.utilisation import flops_per_token, utilisation
 from benchmarks.table import Row
 from course_lib.evaluation.metrics import Texts, bleu
-from course_lib.models import Transformer
-from course_lib.text.batches import Windows
+from course_lib.models import GPT, Transformer
+from course_lib.text.batches import AnyBatch, Windows
 from course_lib.text.downloads import multi30k as read_multi30k
 from course_lib.text.downloads import tiny_shakespeare
 from course_lib.text.fast_subwords import SubwordVocabulary
@@ -30,7 +31,7 @@ from course_lib.text.shakespeare import a_little_shakespeare
 from course_lib.text.shape_buckets import count_shapes, shared_vocabulary_data
 from course_lib.text.texts import SentencePair
 from course_lib.toys.grammar import toy_translation
-from course_lib.training.loop import TrainingConfig, TrainingResult, Validation, train
+from course_lib.training.loop import Loss, TrainingConfig, TrainingResult, Validation, train
 from course_lib.training.precision import Precision
 from course_lib.training.progress import TrainingStep
 from course_lib.training.recipes import (
@@ -254,3 +255,40 @@ def _sample(written: TrainedWriter, length: int) -> str:
     generator = torch.Generator(device).manual_seed(0)
     [ids] = written.model.generate(prompt, max_new_tokens=length - 1, temperature=0.8, generator=generator)
     return written.characters.decode(ids[1:].tolist())
+
+
+# --- The share of the card's arithmetic ------------------------------------------------------------------------
+
+
+PEAKS = {
+    "B200": 2250e12,
+    "H200": 989e12,
+    "H100": 989e12,
+    "A100": 312e12,
+    "L40S": 362e12,
+    "L4": 121e12,
+    "A10": 125e12,
+    "RTX 4090": 165e12,
+    "V100": 125e12,
+    "T4": 65e12,
+}
+"""Peak dense operations per second in half precision, from the vendor's data sheets, by part of the device's name."""
+
+
+def flops_per_token(model: GPT | Transformer, loss: Loss[Any, Any], batch: AnyBatch) -> float:
+    """Return the floating-point operations per token of one forward and backward pass, as counted by torch.
+
+    They are counted on a copy of the model with shapes but no values ("meta"), where torch can count every product.
+    Padding is computed too: it counts as work, but not as tokens.
+    """
+    with torch.device("meta"):
+        twin = GPT(model.config) if isinstance(model, GPT) else Transformer(model.config)
+    with FlopCounterMode(display=False) as counter:
+        loss(twin, batch.to("meta")).backward()
+    return float(counter.get_total_flops()) / batch.tokens
+
+
+def utilisation(flops: float, tokens_per_second: float, device: str) -> float | None:
+    """Return the share of the device's peak, from 0 to 1; None if the peak is unknown."""
+    name = torch.cuda.get_device_name(device) if device == "cuda" else ""
+    return next((flops * tokens_per_second / peak for part, peak in PEAKS.items() if part in name), None)

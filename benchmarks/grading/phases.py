@@ -29,6 +29,9 @@ from course_lib import exercises
 from course_lib.judging.exercise import Case
 from course_lib.judging.observation import Observation
 
+WITHHELD = sorted({module for exercise in exercises.of_lesson(LESSON) for module in exercise.withheld})
+"""The modules that no sandbox of the lesson may have."""
+
 
 @dataclass
 class Clock:
@@ -84,23 +87,13 @@ class TimedBox:
         self._clock.add("box: wire", spent - inside)
 
 
-def withheld() -> list[str]:
-    """Return the modules that no sandbox of the lesson may have."""
-    return sorted({module for exercise in exercises.of_lesson(LESSON) for module in exercise.withheld})
-
-
-def folders(course: Course) -> list[Path]:
-    """Return the submissions' folders, sorted by student."""
-    return sorted(course.submitted.iterdir())
-
-
 def where_the_time_goes(course: Course) -> Iterator[Row]:
     """Yield the median milliseconds of each part of grading a submission, in one process at the machine's level."""
     torch.set_num_threads(1)  # as in a worker
     released = Release.load(course.release_notebook(LESSON))
     keys, clock = AnswerKeys(course.secret()), Clock()
-    with ForkServer(withheld(), choose_level()) as fork_server:
-        for folder in folders(course):
+    with ForkServer(WITHHELD, choose_level()) as fork_server:
+        for folder in sorted(course.submitted.iterdir()):
             clock.begin()
             with clock.time("read and repair"):
                 repaired = _repaired(folder, released)
@@ -138,8 +131,8 @@ def memory_of_a_box(course: Course) -> Iterator[Row]:
     """Yield the median of the private memory of a sandbox after it has run an ordinary submission."""
     released = Release.load(course.release_notebook(LESSON))
     private: list[float] = []
-    with ForkServer(withheld(), choose_level()) as fork_server:
-        for folder in folders(course):
+    with ForkServer(WITHHELD, choose_level()) as fork_server:
+        for folder in sorted(course.submitted.iterdir()):
             cells = _repaired(folder, released).cells
             with suppress(BoxLost), fork_server.open_box() as box:  # a sandbox out of time has no memory left
                 for cell in cells:

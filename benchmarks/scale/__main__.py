@@ -14,8 +14,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from autograder.box.confinement.levels import Level
 from autograder.cluster.backend import cluster_backend
 from autograder.cluster.connecting import connected
 from autograder.cluster.messages import pack_task
@@ -23,7 +23,7 @@ from autograder.cluster.pool import ClusterPool
 from autograder.gradebook.record import Conditions, Record
 from autograder.grading.backend import Backend, LocalBackend, StartBackend
 from autograder.grading.batch import grade_assignment
-from autograder.grading.strategy import Strategy, Tell
+from autograder.grading.strategy import Tell
 from autograder.grading.task import Finished, Task
 from autograder.grading.workers import schedule
 from benchmarks.grading.courses import LESSON, make_course, ordinary
@@ -81,14 +81,10 @@ class _IdleClientSide:
         return pack_task(task, bytes(self.notebook))
 
     def unpack(self, task: Task, reply: bytes) -> Finished:
-        return _nothing(task)
+        return Finished(task, Record(task.student, "", "", "", "", 0, Conditions("", "", {}, {}), ()))
 
     def give_up(self, task: Task, problem: str) -> Finished:
         raise AssertionError(problem)
-
-
-def _nothing(task: Task) -> Finished:
-    return Finished(task, Record(task.student, "", "", "", "", 0, Conditions("", "", {}, {}), ()))
 
 
 def _scheduling(counts: Sequence[int], workers: int, empty: bool) -> Iterator[Row]:
@@ -113,42 +109,26 @@ def _scheduling(counts: Sequence[int], workers: int, empty: bool) -> Iterator[Ro
 # --- a class
 
 
-@dataclass
-class _Timed:
-    """Times a backend's grading, from when all workers are ready until the last submission is back."""
-
-    inner: Backend
-    rates: list[float]
-    costs: list[float]
-
-    @property
-    def workers(self) -> int:
-        return self.inner.workers
-
-    def describe(self) -> str:
-        return self.inner.describe()
-
-    def begin(self) -> None:
-        self.inner.begin()
-
-    def grade(self, tasks: Sequence[Task], tell: Tell, tick: Callable[[], None]) -> Iterator[Finished]:
-        times: list[float] = []
-        computed = 0.0
-        for finished in self.inner.grade(tasks, tell, tick):
-            computed = computed or time.process_time()
-            times.append(time.perf_counter())
-            yield finished
-        self.costs.append(1000 * (time.process_time() - computed) / len(times))
-        warm = len(times) // 5  # skip those before every worker has made its answer keys
-        self.rates.append(60 * (len(times) - warm) / (times[-1] - times[warm - 1]))
-
-    def close(self) -> None:
-        self.inner.close()
-
-
 def _timing(start: StartBackend, rates: list[float], costs: list[float]) -> StartBackend:
-    def timing(strategy: Strategy, most: int, minimum: Level | None, level: Level | None) -> Backend:
-        return _Timed(start(strategy, most, minimum, level), rates, costs)
+    """Time a backend's grading, from when all workers are ready until the last submission is back."""
+
+    def timing(*given: Any) -> Backend:
+        backend = start(*given)
+        untimed = backend.grade
+
+        def grade(tasks: Sequence[Task], tell: Tell, tick: Callable[[], None]) -> Iterator[Finished]:
+            times: list[float] = []
+            computed = 0.0
+            for finished in untimed(tasks, tell, tick):
+                computed = computed or time.process_time()
+                times.append(time.perf_counter())
+                yield finished
+            costs.append(1000 * (time.process_time() - computed) / len(times))
+            warm = len(times) // 5  # skip those before every worker has made its answer keys
+            rates.append(60 * (len(times) - warm) / (times[-1] - times[warm - 1]))
+
+        backend.grade = grade  # type: ignore[method-assign]
+        return backend
 
     return timing
 

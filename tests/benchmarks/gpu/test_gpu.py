@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks.gpu import __main__ as gpu
 from benchmarks.gpu import running
-from benchmarks.gpu.parts import Part
+from benchmarks.gpu.__main__ import Part
 from benchmarks.gpu.results import Said, Tell
 from benchmarks.gpu.running import Settings
 from benchmarks.table import Row

@@ -1,4 +1,4 @@
-"""What is told of a training: all of it, but not how long it took where an earlier run has done a part."""
+"""What is told of a training: not how long it took where an earlier run has done a part, and its share of the peak."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ import dataclasses
 from pathlib import Path
 
 import pytest
+import torch
 
 from benchmarks.gpu import learning
 from benchmarks.gpu.results import Point, Said, Told
 from benchmarks.gpu.running import Settings
 from benchmarks.table import Row
+from course_lib.models import GPT, GPTConfig
+from course_lib.objectives.losses import language_model_loss
+from course_lib.text.batches import TextBatch
 from course_lib.toys.grammar import toy_translation
 from course_lib.training.recipes import learn_to_translate
 
@@ -35,3 +39,23 @@ def test_minutes_from_nothing_are_told_only_of_a_training_from_nothing(tmp_path:
     assert ("training steps" in rows) is (steps_before < 3), "it takes two steps to tell how fast they are"
     points = [point.step for point in told if isinstance(point, Point) and point.curve == "training loss"]
     assert points == list(range(1 + steps_before, 5))
+
+
+def test_utilisation_counts_what_a_pass_multiplies() -> None:
+    config = GPTConfig(vocab_size=50, context_length=32, d_model=64, heads=2, layers=2, d_ff=256)
+    model = GPT(config)
+    batch = TextBatch(torch.randint(0, 50, (4, 33)))
+    # Six operations for each weight that is multiplied: two forward, four backward; attention adds to it.
+    weights = sum(p.numel() for p in model.parameters() if p.dim() == 2) - 32 * 64  # positions are only added
+    assert weights * 6 < learning.flops_per_token(model, language_model_loss, batch) < weights * 6 * 1.3
+
+
+def test_utilisation_a_processor_has_no_known_peak() -> None:
+    assert learning.utilisation(1e6, 1e3, "cpu") is None
+
+
+def test_utilisation_is_the_share_of_the_peak(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "NVIDIA A100-SXM4-80GB")
+    assert learning.utilisation(312e6, 5e5, "cuda") == pytest.approx(0.5)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "Unheard Of")
+    assert learning.utilisation(312e6, 5e5, "cuda") is None
