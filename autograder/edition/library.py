@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,11 +9,11 @@ from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 
 import nbformat
-from IPython.core.inputtransformer2 import TransformerManager
 
 import course_lib
 from autograder.box.confinement.packages import normalised
 from autograder.box.library import find_modules, imports_of, permitted
+from autograder.grading.digests.reach import mentioned
 
 ROOT = Path(course_lib.__file__).parent
 
@@ -80,20 +79,10 @@ def imported_by(notebook: Path) -> dict[str, bool]:
     for cell in nbformat.read(notebook, as_version=4).cells:
         if cell.cell_type == "code":
             own = "demo" not in cell.metadata.get("tags", ())
-            for name in _imports(cell.source) & known:
+            named = mentioned([cell.source])
+            for name in {*named, *(name.rpartition(".")[0] for name in named)} & known:
                 needed[name] = own or needed.get(name, False)
     return dict(sorted(needed.items()))
-
-
-def _imports(source: str) -> set[str]:
-    """Return all names that a cell imports: modules, and what it imports from them."""
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(TransformerManager().transform_cell(source))):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return names
 
 
 def needed_packages(modules: Iterable[str], always: Iterable[str]) -> list[str]:
