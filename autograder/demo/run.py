@@ -13,8 +13,7 @@ from autograder.box.confinement.levels import Level
 from autograder.box.confinement.selftest import choose_level
 from autograder.course.course import Course
 from autograder.course.release import release
-from autograder.demo.classroom import make_class, students, surprises
-from autograder.demo.students import STUDENTS
+from autograder.demo.students import STUDENTS, make_class, students, surprises
 from autograder.demo.translation import Learned, learn
 from autograder.errors import BadInput
 from autograder.gradebook.results import ClassResult
@@ -62,7 +61,6 @@ def run_demo(folder: Path, workers: int, steps: int = TOY_STEPS) -> int:
     Raises:
         BadInput: `folder` contains something that the demo did not make, this is not a course, or there are no
             sandboxes here.
-        here.
     """
     console = Console(highlight=False, markup=False)
     level = choose_level()

@@ -1,7 +1,4 @@
-"""The bundled class, graded in sandboxes: everything comes out as it should, whoever sits beside whom.
-
-Tests `students.py` as well.
-"""
+"""The bundled class, graded in sandboxes: everything comes out as it should, whoever sits beside whom."""
 
 from __future__ import annotations
 
@@ -14,10 +11,9 @@ import pytest
 from autograder.box.confinement.levels import Level
 from autograder.course.course import Course
 from autograder.course.release import release
-from autograder.demo.classroom import expected, make_class, students, surprises
 from autograder.demo.run import make_course
 from autograder.demo.student import ANSWERS, Group, read_answers
-from autograder.demo.students import CLASS, EXPECTED, STUDENTS
+from autograder.demo.students import CLASS, EXPECTED, STUDENTS, expected, make_class, students, surprises
 from autograder.gradebook.results import ClassResult
 from autograder.grading.batch import grade_assignment
 from autograder.limits import Limits
