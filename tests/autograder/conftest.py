@@ -3,15 +3,38 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from autograder.cli import main
+from autograder.commands.shared import MISUSED
 from autograder.course.course import Course
 from autograder.grading import assignment
 from autograder.grading.batch import grade_assignment
 from tests.autograder.small_class import BY_NAME, LESSON, NEARLY_SCALED, answer, hand_in, make_course
 from tests.once import made_once
+
+Katze = Callable[..., str]
+
+
+@pytest.fixture
+def katze(capsys: pytest.CaptureFixture[str]) -> Katze:
+    """Runs a command that ends with this status; returns what it prints, or the one line with which it refuses."""
+
+    def run(*arguments: object, status: int = 0) -> str:
+        capsys.readouterr()
+        assert main(list(map(str, arguments))) == status
+        printed = capsys.readouterr()
+        if status != MISUSED:
+            return printed.out
+        assert printed.err.startswith("katze: ")
+        assert printed.err.endswith((".\n", "?\n"))
+        assert printed.err.count("\n") == 1
+        return printed.err
+
+    return run
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ from autograder.cli import main, make_parser
 from autograder.commands.author import certify
 from autograder.commands.semester import grade
 from autograder.course.course import Course
+from tests.autograder.conftest import Katze
 from tests.autograder.gradebook.earlier import change
 from tests.autograder.gradebook.toy_lesson import make_gradebook
 from tests.autograder.small_class import LESSON, ROOT, answer, make_course
@@ -48,21 +49,8 @@ def submit(course: Path, student: str, **answers: str) -> Path:
     ("typed", "said"),
     [("grad", "did you mean `katze grade`?"), ("xyz", "`katze --help` lists what there is.")],
 )
-def test_of_a_command_that_there_is_not_the_nearest_is_named(
-    typed: str, said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main([typed, "01_attention"]) == 2
-    assert capsys.readouterr().err == f"katze: there is no command {typed!r}; {said}\n"
-
-
-def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """The one line with which a command refuses bad input."""
-    assert main(arguments) == 2
-    captured = capsys.readouterr()
-    assert captured.err.startswith("katze: ")
-    assert captured.err.rstrip().endswith((".", "?"))
-    assert captured.err.count("\n") == 1
-    return captured.err
+def test_of_a_command_that_there_is_not_the_nearest_is_named(typed: str, said: str, katze: Katze) -> None:
+    assert katze(typed, "01_attention", status=2) == f"katze: there is no command {typed!r}; {said}\n"
 
 
 # check
@@ -76,9 +64,8 @@ def answer_file(tmp_path: Path) -> Path:
 
 
 @pytest.mark.usefixtures("processes")
-def test_check_passes_a_right_answer(answer_file: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert main(["check", "attention.scores", str(answer_file), "--json", str(tmp_path / "out.json")]) == 0
-    assert "Right, 1 of 1 point" in capsys.readouterr().out
+def test_check_passes_a_right_answer(answer_file: Path, katze: Katze, tmp_path: Path) -> None:
+    assert "Right, 1 of 1 point" in katze("check", "attention.scores", answer_file, "--json", tmp_path / "out.json")
     record = json.loads((tmp_path / "out.json").read_text())
     assert list(record) == [
         "exercise", "passed", "points", "max_points", "outcome", "misconception", "cases", "level",
@@ -89,34 +76,33 @@ def test_check_passes_a_right_answer(answer_file: Path, capsys: pytest.CaptureFi
 
 
 @pytest.mark.usefixtures("processes")
-def test_check_names_the_mistake_of_another_name(answer_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["check", "attention.scores", f"{answer_file}:flipped", "--visible-only", "--json"]) == 1
-    record = json.loads(capsys.readouterr().out)
+def test_check_names_the_mistake_of_another_name(answer_file: Path, katze: Katze) -> None:
+    typed = ("check", "attention.scores", f"{answer_file}:flipped", "--visible-only", "--json")
+    record = json.loads(katze(*typed, status=1))
     assert record["misconception"] == "keys_as_rows"
     assert record["points"] == 0
     assert not any(case["hidden"] for case in record["cases"])
 
 
 @pytest.mark.usefixtures("processes")
-def test_check_tells_a_syntax_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_tells_a_syntax_error(tmp_path: Path, katze: Katze) -> None:
     (tmp_path / "broken.py").write_text("def dot_product_scores(q, k:\n    return q")
-    assert main(["check", "attention.scores", str(tmp_path / "broken.py")]) == 1
-    said = " ".join(capsys.readouterr().out.split())
+    said = " ".join(katze("check", "attention.scores", tmp_path / "broken.py", status=1).split())
     assert "broken.py stops with SyntaxError in line 1: '(' was never closed: `def dot_product_scores(q, k:`" in said
     assert "cell" not in said
 
 
 @pytest.mark.usefixtures("processes")
-def test_check_refuses_what_is_not_there(answer_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "attention.scores" in refused(capsys, "check", "attention.score", str(answer_file))
-    assert "cannot read" in refused(capsys, "check", "attention.scores", str(tmp_path / "no.py"))
-    assert "not a name" in refused(capsys, "check", "attention.scores", f"{answer_file}:1+1")
+def test_check_refuses_what_is_not_there(answer_file: Path, tmp_path: Path, katze: Katze) -> None:
+    assert "attention.scores" in katze("check", "attention.score", answer_file, status=2)
+    assert "cannot read" in katze("check", "attention.scores", tmp_path / "no.py", status=2)
+    assert "not a name" in katze("check", "attention.scores", f"{answer_file}:1+1", status=2)
     for name, quoted in (("x.ipynb", "x.ipynb"), ("my x.ipynb", "'my x.ipynb'"), ("$x;.ipynb", "'$x;.ipynb'")):
-        said = refused(capsys, "check", "attention.scores", name)
+        said = katze("check", "attention.scores", name, status=2)
         assert f"is a notebook; check all its answers with `katze preflight {quoted} --run`" in said
     (tmp_path / "latin.py").write_bytes("# é".encode("latin-1"))
-    assert "is read by a person" in refused(capsys, "check", "attention.why_scale", "answer.py")
-    assert "UTF-8" in refused(capsys, "check", "attention.scores", str(tmp_path / "latin.py"))
+    assert "is read by a person" in katze("check", "attention.why_scale", "answer.py", status=2)
+    assert "UTF-8" in katze("check", "attention.scores", tmp_path / "latin.py", status=2)
 
 
 @pytest.mark.usefixtures("processes")
@@ -130,10 +116,10 @@ def test_check_refuses_what_is_not_there(answer_file: Path, tmp_path: Path, caps
     ],
 )
 def test_check_says_what_a_file_without_the_answer_defines(
-    tmp_path: Path, source: str, said: str, wanted: str, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, source: str, said: str, wanted: str, katze: Katze
 ) -> None:
     (tmp_path / "b c.py").write_text(source)
-    told = refused(capsys, "check", "attention.scores", f"{tmp_path / 'b c.py'}{wanted}")
+    told = katze("check", "attention.scores", f"{tmp_path / 'b c.py'}{wanted}", status=2)
     assert said in told
     if "If one of them" in told:
         assert f"`katze check attention.scores '{tmp_path}/b c.py:" in told
@@ -143,14 +129,12 @@ def test_check_says_what_a_file_without_the_answer_defines(
 # exercises and certify
 
 
-def test_exercises_lists_them(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["exercises", "--json"]) == 0
-    records = json.loads(capsys.readouterr().out)
+def test_exercises_lists_them(katze: Katze) -> None:
+    records = json.loads(katze("exercises", "--json"))
     assert list(records[0]) == ["id", "lesson", "points", "minutes", "misconceptions", "statement"]
     assert len(records) >= 10
-    assert main(["exercises", "--lesson", LESSON]) == 0
-    assert "attention.scores" in capsys.readouterr().out
-    assert "03_nothing" in refused(capsys, "exercises", "--lesson", "03_nothing")
+    assert "attention.scores" in katze("exercises", "--lesson", LESSON)
+    assert "03_nothing" in katze("exercises", "--lesson", "03_nothing", status=2)
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
@@ -166,15 +150,14 @@ def test_every_message_prints_on_a_console_of_few_characters(
     assert len(shown.getvalue()) > 20
 
 
-def test_certify_takes_lessons_and_exercises(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["certify", "--course", str(ROOT), "--json", "-", "masking.causal_mask", "attention.scale"]) == 0
-    records = json.loads(capsys.readouterr().out)
+def test_certify_takes_lessons_and_exercises(katze: Katze) -> None:
+    records = json.loads(katze("certify", "--course", ROOT, "--json", "-", "masking.causal_mask", "attention.scale"))
     assert [record["id"] for record in records] == ["masking.causal_mask", "attention.scale"]
     for record in records:
         assert record["correct"][0] == record["correct"][1] >= 4
         assert record["misconceptions"][0] == record["misconceptions"][1] == record["misconceptions"][2] >= 6
         assert record["stub_rejected"] is True
-    told = refused(capsys, "certify", "--course", str(ROOT), "attention.scael")
+    told = katze("certify", "--course", ROOT, "attention.scael", status=2)
     assert "did you mean attention.scale" in told
     assert told.rstrip().endswith("?")
 
@@ -202,11 +185,10 @@ def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str])
 
 
 @pytest.mark.usefixtures("processes")
-def test_grade_writes_records_gradebook_notebook_and_feedback(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_grade_writes_records_gradebook_notebook_and_feedback(course: Path, katze: Katze) -> None:
     submit(course, "ada", scores=RIGHT)
     submit(course, "bob").write_bytes(b"\x00\x01 not a notebook")
-    assert main(["grade", LESSON, "--json", "out.json", "--workers", "2"]) == 0
-    told = capsys.readouterr().out
+    told = katze("grade", LESSON, "--json", "out.json", "--workers", "2")
     assert "ada" in told
     records = json.loads((course / "out.json").read_text())
     assert list(records[0]) == [
@@ -230,14 +212,12 @@ def test_grade_writes_records_gradebook_notebook_and_feedback(course: Path, caps
 
 
 @pytest.mark.usefixtures("processes")
-def test_grade_again_tells_what_changed_and_why(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_grade_again_tells_what_changed_and_why(course: Path, katze: Katze) -> None:
     submit(course, "ada", scores=TRANSPOSED.replace("flipped", "dot_product_scores"))
     submit(course, "ben")
-    assert main(["grade", LESSON]) == 0
+    katze("grade", LESSON)
     submit(course, "ada", scores=RIGHT)
-    capsys.readouterr()
-    assert main(["grade", LESSON, "--json", "out.json"]) == 0
-    shown = " ".join(capsys.readouterr().out.split())
+    shown = " ".join(katze("grade", LESSON, "--json", "out.json").split())
     assert "attention.scores: wrong (keys_as_rows), 0 points -> passed, 1 point" in shown
     assert "1 submission unchanged" in shown
     records = json.loads((course / "out.json").read_text())
@@ -250,13 +230,11 @@ def test_grade_again_tells_what_changed_and_why(course: Path, capsys: pytest.Cap
 
 
 @pytest.mark.usefixtures("processes")
-def test_a_folder_that_is_no_student_id_does_not_stop_the_class(
-    course: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_that_is_no_student_id_does_not_stop_the_class(course: Path, katze: Katze) -> None:
     submit(course, "ada")
     submit(course, "zed +é")
-    assert main(["grade", LESSON, "--json", "out.json"]) == 1
-    assert "not graded: the student id 'zed +é' holds +; rename its folder" in capsys.readouterr().out
+    told = katze("grade", LESSON, "--json", "out.json", status=1)
+    assert "not graded: the student id 'zed +é' holds +; rename its folder" in told
     records = json.loads((course / "out.json").read_text())
     graded, passed_over = ([one for one in records if one["student"] == name] for name in ("ada", "zed +é"))
     assert len(records) == len(graded) + len(passed_over)
@@ -267,7 +245,7 @@ def test_a_folder_that_is_no_student_id_does_not_stop_the_class(
     for folder in ("autograded", "feedback"):
         assert [path.name for path in (course / folder).iterdir()] == ["ada"]
     assert "zed" not in (course / "gradebook.db").read_bytes().decode("latin-1")
-    assert main(["grade", LESSON, "--student", "ada"]) == 0
+    katze("grade", LESSON, "--student", "ada")
 
 
 def write_over(path: Path, text: str | bytes) -> None:
@@ -297,12 +275,12 @@ def newer(gradebook: Path) -> None:
     ],
 )
 def test_grade_refuses_before_it_writes(
-    course: Path, spoil: Callable[[Path], object], arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    course: Path, spoil: Callable[[Path], object], arguments: list[str], said: str, katze: Katze
 ) -> None:
     submit(course, "ada")
     spoil(course)
     before = {path: path.is_file() and path.read_bytes() for path in course.rglob("*")}
-    assert said in refused(capsys, "grade", *arguments)
+    assert said in katze("grade", *arguments, status=2)
     assert {path: path.is_file() and path.read_bytes() for path in before} == before
     written = {path.name for path in course.iterdir() if path not in before}
     assert not written & {"gradebook.db", "autograded", "feedback"}
@@ -313,22 +291,22 @@ def test_grade_refuses_before_it_writes(
     [(errno.ENOSPC, "No space left on device; make room"), (errno.EROFS, "Read-only file system; get permission to")],
 )
 def test_what_a_disk_refuses_is_one_line(
-    number: int, said: str, course: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    number: int, said: str, course: Path, katze: Katze, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*arguments: object) -> None:
         raise OSError(number, os.strerror(number), "/course/x.ipynb")
 
     monkeypatch.setattr("autograder.course.store.builds.chosen_lessons", refuse)
-    assert f"cannot write /course/x.ipynb: {said}" in refused(capsys, "release", "--course", str(course))
+    assert f"cannot write /course/x.ipynb: {said}" in katze("release", "--course", course, status=2)
 
 
 def test_what_is_written_below_build_gets_its_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, katze: Katze, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["exercises", "--json", "build/lists/all.json"]) == 0
+    katze("exercises", "--json", "build/lists/all.json")
     assert json.loads((tmp_path / "build" / "lists" / "all.json").read_text())
-    assert main(["exercises", "--json", str(tmp_path / "build" / "other" / "all.json")]) == 0
+    katze("exercises", "--json", tmp_path / "build" / "other" / "all.json")
     with pytest.raises(SystemExit):
         main(["exercises", "--json", "else/all.json"])
     assert "cannot write else/all.json: there is no folder else; name a file" in capsys.readouterr().err
@@ -339,9 +317,8 @@ def test_what_is_written_below_build_gets_its_folder(
 
 
 @pytest.mark.usefixtures("processes")
-def test_a_shell_is_told_lessons_and_exercises(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["completion", "bash"]) == 0
-    assert "katze" in capsys.readouterr().out
+def test_a_shell_is_told_lessons_and_exercises(katze: Katze) -> None:
+    assert "katze" in katze("completion", "bash")
     line = "katze check attention.sca"
     asked = {"_ARGCOMPLETE": "1", "COMP_LINE": line, "COMP_POINT": str(len(line)), "IFS": "\013"}
     with tempfile.TemporaryFile() as told:
@@ -370,11 +347,13 @@ def test_a_dry_run_starts_no_boxes_and_does_not_say_so(
 ) -> None:
     monkeypatch.setattr(grade, "run", lambda options: 0)
     monkeypatch.setattr(type(sys.stderr), "isatty", lambda self: True, raising=False)
-    for options, said in (([], "starting the sandboxes"), (["--dry-run"], "comparing")):
+    for options, said in (
+        ([], "starting the sandboxes"),
+        (["--dry-run"], "comparing"),
+        (["--dry-run", "--run"], "starting the sandboxes"),
+    ):
         assert main(["grade", LESSON, *options]) == 0
         assert capsys.readouterr().err == f"katze: {said} ...\n"
-    assert main(["grade", LESSON, "--dry-run", "--run"]) == 0
-    assert capsys.readouterr().err == "katze: starting the sandboxes ...\n"
 
 
 # logging
@@ -411,11 +390,11 @@ def test_a_command_says_what_it_does_when_asked(
         assert log.stat().st_mode & 0o077 == 0
 
 
-def test_every_command_can_log_and_bad_input_leaves_its_traceback_there(course: Path) -> None:
+def test_every_command_can_log_and_bad_input_leaves_its_traceback_there(course: Path, katze: Katze) -> None:
     _, commands = make_parser()
     for command in commands.values():
         assert {"-v", "--log"} <= set(command.parser._option_string_actions)
-    assert main(["grade", "77_absent", "--log", "katze.log"]) == 2
+    katze("grade", "77_absent", "--log", "katze.log", status=2)
     assert "BadInput: no lesson '77_absent'" in (course / "katze.log").read_text()
 
 
@@ -424,14 +403,13 @@ def test_every_command_can_log_and_bad_input_leaves_its_traceback_there(course: 
 
 @pytest.mark.usefixtures("processes")
 def test_mine_writes_a_transformer_and_says_whose_its_pieces_are(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, katze: Katze, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KATZE_WORK", str(tmp_path))
     (tmp_path / "answers").mkdir()
     (tmp_path / "answers" / "attention.scale.py").write_text("def scale_scores(scores, d_head): return scores / root")
     (tmp_path / "answers" / "attention.scores.py").write_text("def dot_product_scores(q, k): return q @ k.mT")
-    assert main(["mine", str(tmp_path), "--json", str(tmp_path / "out.json")]) == 0
-    said = capsys.readouterr().out
+    said = katze("mine", tmp_path, "--json", tmp_path / "out.json")
     assert said.startswith(
         "1 of the 14 pieces of your transformer is your own, and 0 of the 7 that make a GPT of it.\n"
     )
@@ -446,20 +424,19 @@ def test_mine_writes_a_transformer_and_says_whose_its_pieces_are(
     assert "from_gpt2" not in said
     (tmp_path / "next.md").write_text("More to read.")
     monkeypatch.setattr("course_lib.learner.ending.NEXT", tmp_path / "next.md")
-    assert main(["mine", str(tmp_path)]) == 0
+    katze("mine", tmp_path)
     assert (tmp_path / "my_course.md").read_text().endswith("More to read.")
     (tmp_path / "my_course.md").write_text("mine")
-    assert main(["mine", str(tmp_path)]) == 0
-    assert "my_course.md stays as it is" in capsys.readouterr().out
+    assert "my_course.md stays as it is" in katze("mine", tmp_path)
     assert (tmp_path / "my_course.md").read_text() == "mine"
     (gpt2 := tmp_path / "gpt2").mkdir()
     for name in ("config.json", "vocab.json"):
         (gpt2 / name).write_text("{}")
     told = f"{gpt2} has no model.safetensors, merges.txt: it must hold GPT-2 as published"
-    assert told in refused(capsys, "mine", str(tmp_path), "--gpt2", str(gpt2))
+    assert told in katze("mine", tmp_path, "--gpt2", gpt2, status=2)
     for name in ("model.safetensors", "merges.txt"):
         (gpt2 / name).touch()
-    assert "your classes cannot run it: KeyError" in refused(capsys, "mine", str(tmp_path), "--gpt2", str(gpt2))
+    assert "your classes cannot run it: KeyError" in katze("mine", tmp_path, "--gpt2", gpt2, status=2)
     (tmp_path / "my_transformer.py").write_text("my own")
-    assert "has been changed, and would be overwritten" in refused(capsys, "mine", str(tmp_path))
-    assert "No such file or directory" in refused(capsys, "mine", str(tmp_path / "nowhere"))
+    assert "has been changed, and would be overwritten" in katze("mine", tmp_path, status=2)
+    assert "No such file or directory" in katze("mine", tmp_path / "nowhere", status=2)

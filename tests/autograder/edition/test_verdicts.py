@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 import torch
 
-from autograder import cli
 from autograder.course.course import Course
 from autograder.course.notebook_definitions import released_stubs
 from autograder.edition.recording import same_inputs, write_lesson
@@ -25,6 +24,7 @@ from course_lib.exercises.catalogue import Catalogue
 from course_lib.judging.exercise import Callback, Case
 from course_lib.judging.recorded.reading import RecordedExercise, read_exercises
 from course_lib.judging.recorded.stand_ins import StandIn
+from tests.autograder.conftest import Katze
 
 ROOT = Path(__file__).parents[3]
 SAMPLE = {
@@ -153,9 +153,7 @@ def test_what_came_of_it_in_lines() -> None:
     ]
 
 
-def test_the_command_compares_and_searches(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_compares_and_searches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, katze: Katze) -> None:
     edition = {"lessons": ["01_attention"], "closed": []}
     monkeypatch.setattr("autograder.edition.publish.manifest_of", lambda folder: edition)
     scale = small()
@@ -163,13 +161,12 @@ def test_the_command_compares_and_searches(
     package = tmp_path / "course_lib" / "exercises" / "attention"
     package.mkdir(parents=True)
     write_lesson([scale], package)
-    assert cli.main(["publish", str(tmp_path), "--check", "--course", str(ROOT)]) == 0
-    told = capsys.readouterr().out
+    told = katze("publish", tmp_path, "--check", "--course", ROOT)
     assert "0 are left to the full course, 0 differ" in told
     assert "searched for answers, solutions and hidden cases: 0 findings" in told
     (package / "told.py").write_text((ROOT / "course_lib" / "exercises" / "attention" / "scale.py").read_text())
-    assert cli.main(["publish", str(tmp_path), "--check", "--course", str(ROOT)]) == 1
-    assert "told.py holds an answer to attention.scale" in capsys.readouterr().out
+    told = katze("publish", tmp_path, "--check", "--course", ROOT, status=1)
+    assert "told.py holds an answer to attention.scale" in told
 
 
 def test_cases_are_the_same_by_all_that_they_pass_in() -> None:

@@ -23,6 +23,7 @@ from autograder.cli import main
 from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.starter.new_course import write_course
+from tests.autograder.conftest import Katze
 
 LESSON = "01_ols"
 
@@ -78,8 +79,8 @@ def test_the_class_comes_out_as_it_should(course: Path) -> None:
     assert totals == {student: total for student, (total, _) in OUTCOMES.items()}
 
 
-def test_the_report_and_the_pages_know_titles_and_mistakes(course: Path) -> None:
-    assert main(["report", LESSON, "build/class.html"]) == 0
+def test_the_report_and_the_pages_know_titles_and_mistakes(course: Path, katze: Katze) -> None:
+    katze("report", LESSON, "build/class.html")
     page = (course / "build" / "class.html").read_text(encoding="utf-8")
     assert "Lesson 01 · Least squares" in page
     assert "The design matrix" in page
@@ -89,46 +90,37 @@ def test_the_report_and_the_pages_know_titles_and_mistakes(course: Path) -> None
     assert "fit(design=array[4, 2], y=array[4])" in feedback
 
 
-def test_the_log_the_export_and_the_status_follow(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["log", "eli_no_intercept", LESSON]) == 0
-    assert "Your matrix has no column of ones" in " ".join(capsys.readouterr().out.split())
-    assert main(["log", "jo_reads_the_answers", LESSON, "--json"]) == 0
-    matrix, fit, _ = json.loads(capsys.readouterr().out)["exercises"]
+def test_the_log_the_export_and_the_status_follow(course: Path, katze: Katze) -> None:
+    assert "Your matrix has no column of ones" in " ".join(katze("log", "eli_no_intercept", LESSON).split())
+    matrix, fit, _ = json.loads(katze("log", "jo_reads_the_answers", LESSON, "--json"))["exercises"]
     said = [one["message"] for exercise in (matrix, fit) for one in exercise["cases"] if not one["hidden"]]
     assert any("No module named 'ols_exercises'" in message for message in said), "a sandbox has none of the answers"
     assert any("Permission denied" in message or "No such file" in message for message in said)
-    assert main(["export", "--to", "build/points.csv"]) == 0
+    katze("export", "--to", "build/points.csv")
     assert "eli_no_intercept,5\n" in (course / "build" / "points.csv").read_text()
-    capsys.readouterr()
-    assert main(["status"]) == 0
-    assert "01_ols: no score: kit_broken_file" in capsys.readouterr().out
-    assert main(["grade", LESSON]) == 0
-    assert "12 submissions unchanged" in capsys.readouterr().out
-    assert main(["site", "build/site"]) == 2
-    assert "this one has exercises of its own" in capsys.readouterr().err
+    assert "01_ols: no score: kit_broken_file" in katze("status")
+    assert "12 submissions unchanged" in katze("grade", LESSON)
+    assert "this one has exercises of its own" in katze("site", "build/site", status=2)
 
 
-def test_the_exercises_are_certified_and_listed(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["certify", "--json"]) == 0
-    certificates = json.loads(capsys.readouterr().out)
+def test_the_exercises_are_certified_and_listed(course: Path, katze: Katze) -> None:
+    certificates = json.loads(katze("certify", "--json"))
     assert [(one["id"], one["points"]) for one in certificates] == [
         *(("ols.design_matrix", 1), ("ols.fit", 3), ("ols.r_squared", 2)),
     ]
-    assert main(["exercises"]) == 0
-    assert "ols.fit  3 points, 15 minutes, 7 known mistakes" in capsys.readouterr().out
+    assert "ols.fit  3 points, 15 minutes, 7 known mistakes" in katze("exercises")
 
 
-def test_a_student_looks_at_an_answer_and_a_notebook(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_student_looks_at_an_answer_and_a_notebook(course: Path, katze: Katze) -> None:
     (course / "build" / "answer.py").write_text("def fit(design, y):\n    return design.T @ y\n")
-    assert main(["check", "ols.fit", "build/answer.py"]) == 1
-    main(["preflight", f"submitted/hana_correlation/{LESSON}/{LESSON}.ipynb", "--run"])
-    shown = " ".join(capsys.readouterr().out.split())
-    assert "Your answer is designᵀ y alone." in shown
-    assert "ols.r_squared Not yet right: Your answer is the squared correlation." in shown
+    checked = katze("check", "ols.fit", "build/answer.py", status=1)
+    assert "Your answer is designᵀ y alone." in " ".join(checked.split())
+    looked_at = katze("preflight", f"submitted/hana_correlation/{LESSON}/{LESSON}.ipynb", "--run", status=1)
+    assert "ols.r_squared Not yet right: Your answer is the squared correlation." in " ".join(looked_at.split())
 
 
-def test_a_student_s_own_checks_run_in_the_notebook(course: Path, tmp_path: Path) -> None:
-    assert main(["learn", "work", "--scripts"]) == 0
+def test_a_student_s_own_checks_run_in_the_notebook(course: Path, tmp_path: Path, katze: Katze) -> None:
+    katze("learn", "work", "--scripts")
     script = course / "work" / f"{LESSON}.py"
     source = script.read_text(encoding="utf-8")
     right = re.sub(
@@ -140,11 +132,10 @@ def test_a_student_s_own_checks_run_in_the_notebook(course: Path, tmp_path: Path
     assert "Your answer is designᵀ y alone." in " ".join(ran.stdout.split()), ran.stderr
 
 
-def test_a_class_edition_checks_without_the_answers(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["publish", "../class", "--lessons", "01"]) == 0
-    assert main(["publish", "../class", "--check"]) == 0
-    assert main(["publish", "../other", "--lessons", "01", "--repository", "a/b"]) == 2
-    told = capsys.readouterr().out
+def test_a_class_edition_checks_without_the_answers(course: Path, katze: Katze) -> None:
+    katze("publish", "../class", "--lessons", "01")
+    katze("publish", "../other", "--lessons", "01", "--repository", "a/b", status=2)
+    told = katze("publish", "../class", "--check")
     assert "3 exercises, 36 answers: 36 verdicts are the same, 0 are left to the full course, 0 differ" in told
     assert "searched for answers, solutions and hidden cases: 0 findings" in told
     code = "from course_lib.checking import check\nprint(check('ols.fit', lambda design, y: design.T @ y))"
@@ -164,7 +155,7 @@ def test_a_class_edition_checks_without_the_answers(course: Path, capsys: pytest
 )
 def test_a_reference_that_does_not_work_costs_nobody_anything(
     course: Path,
-    capsys: pytest.CaptureFixture[str],
+    katze: Katze,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
     broken: str,
@@ -178,25 +169,23 @@ def test_a_reference_that_does_not_work_costs_nobody_anything(
     changed = written.replace("return np.linalg.lstsq(design, y, rcond=None)[0]", broken)
     assert changed != written
     module.write_text(changed, encoding="utf-8")
-    assert main(["grade", LESSON]) == 2
-    told = capsys.readouterr().err
+    told = katze("grade", LESSON, status=2)
     assert told.startswith(f"katze: ols.fit cannot be graded: {said}")
     assert told.endswith("nothing was done. Fix it, then run `katze certify ols.fit`.\n")
-    assert main(["export", "--to", "points.csv"]) == 0
+    katze("export", "--to", "points.csv")
     assert "ada_lstsq,6\n" in (other / "points.csv").read_text()
 
 
 def test_a_mistake_in_the_exercises_is_said_to_their_author(
-    course: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    course: Path, katze: Katze, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     other = tmp_path / "course"
     write_course(other)
     monkeypatch.chdir(other)
     with open("ols_exercises.py", "a", encoding="utf-8") as module:
         module.write("EXERCISES = (*EXERCISES, FIT)\n")
-    for command in (["release"], ["certify"], ["exercises"]):
-        assert main(command) == 2
-        told = capsys.readouterr().err
+    for command in ("release", "certify", "exercises"):
+        told = katze(command, status=2)
         assert told == "katze: ols_exercises (01_ols): 2 exercises have the id 'ols.fit'; give each its own.\n"
     config = other / "nbgrader_config.py"
     config.write_text(config.read_text().replace('{"01_ols": "ols_exercises"}', 'dict([("01_ols", "ols_exercises")])'))

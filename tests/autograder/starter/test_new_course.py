@@ -8,26 +8,24 @@ from pathlib import Path
 
 import pytest
 
-from autograder.cli import main
 from autograder.errors import BadInput
 from autograder.starter.new_course import TEMPLATE, write_course
+from tests.autograder.conftest import Katze
 
 
-def test_a_course_is_written_into_a_new_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_course_is_written_into_a_new_folder(tmp_path: Path, katze: Katze) -> None:
     folder = tmp_path / "of" / "mine"
-    assert main(["init", str(folder)]) == 0
+    told = katze("init", folder)
     written = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     beside = {".gitignore", "README.md", "demo_class.py", "nbgrader_config.py", "ols_exercises.py"}
     assert written == {"solutions/01_ols/01_ols.py"} | beside
-    told = capsys.readouterr().out
     assert all(str(folder / name) in told for name in written)
     assert "run `katze release`" in told
 
 
-def test_what_is_there_stays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_there_stays(tmp_path: Path, katze: Katze) -> None:
     (tmp_path / "notes.txt").write_text("mine")
-    assert main(["init", str(tmp_path)]) == 2
-    assert capsys.readouterr().err == f"katze: {tmp_path} is not empty; name a new folder for the course.\n"
+    assert katze("init", tmp_path, status=2) == f"katze: {tmp_path} is not empty; name a new folder for the course.\n"
     with pytest.raises(BadInput, match=r"notes\.txt is not a folder"):
         write_course(tmp_path / "notes.txt")
     (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
