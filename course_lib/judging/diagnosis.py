@@ -18,8 +18,7 @@ from course_lib.judging.compare import (
     RELATIVE_TOLERANCE,
     Tolerance,
     gradients_difference,
-    result_difference,
-    value_difference_of,
+    values_agree,
 )
 from course_lib.judging.exercise import CORE, Case, Misconception, Value
 from course_lib.judging.observation import Observation, Outcome
@@ -146,9 +145,7 @@ class _Tried:
 
     def alike(self, mistake: Misconception, core_only: bool) -> list[int]:
         """Return the numbers of wrong cases in which a mistake gives the same tensor, and not by chance."""
-        return [
-            n for n in self.wrong(core_only) if _is_telling(self.results[n].actual.value) and self.explained(mistake, n)
-        ]
+        return [n for n in self.wrong(core_only) if n in self._telling_values and self.explained(mistake, n)]
 
     def all_explained(self, mistake: Misconception, core_only: bool, detached: bool) -> bool:
         """Return whether a mistake does what the answer did on every case, and explains each failure."""
@@ -182,16 +179,21 @@ class _Tried:
         if not mistaken.returned or not actual.returned:
             return _raises_alike(case, mistaken, actual)
         if number in self._wrong_values:
-            if value_difference_of(case, mistaken, actual, tolerance=_SPELLINGS) is not None:
+            if not values_agree(case, mistaken, actual, _SPELLINGS):
                 return False
             given = _without_those_missing(mistaken, actual) if detached else mistaken
-            fails = value_difference_of(case, result.expected, mistaken) is not None
+            fails = not values_agree(case, result.expected, mistaken)
             return fails and gradients_difference(case, given, actual, tolerance=_SPELLINGS) is None
         if detached and self._wrong_values and None in actual.gradients:
-            return value_difference_of(case, mistaken, actual) is None
-        if result_difference(case, mistaken, actual) is not None:
+            return values_agree(case, mistaken, actual)
+        if not values_agree(case, mistaken, actual) or gradients_difference(case, mistaken, actual) is not None:
             return False
         return result.passed or not compared(case, False, result.expected, mistaken).passed
+
+    @cached_property
+    def _telling_values(self) -> frozenset[int]:
+        """The numbers of the cases whose value is no coincidence."""
+        return frozenset(n for n, one in enumerate(self.results) if _is_telling(one.actual.value))
 
     @cached_property
     def _wrong_values(self) -> frozenset[int]:
@@ -201,7 +203,7 @@ class _Tried:
             for number, one in enumerate(self.results)
             if one.outcome is Outcome.WRONG
             and not one.case.refused
-            and value_difference_of(one.case, one.expected, one.actual, tolerance=_SPELLINGS) is not None
+            and not values_agree(one.case, one.expected, one.actual, _SPELLINGS)
         )
 
 
