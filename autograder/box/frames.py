@@ -1,8 +1,7 @@
 """Frames: a fixed prefix (magic, two lengths), a JSON header, and then the numbers of its tensors.
 
 Everything a sandbox sends is counted and measured before any object is made from it: a worker grows by at most twice
-    the
-size of a frame.
+the size of a frame.
 """
 
 from __future__ import annotations
