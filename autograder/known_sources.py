@@ -3,6 +3,8 @@
 The cache is one file next to the downloads, and may be deleted at any time.
 """
 
+from __future__ import annotations
+
 import atexit
 import contextlib
 import functools

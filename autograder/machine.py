@@ -1,5 +1,7 @@
 """Reads what this machine offers for sandboxes, without changing anything."""
 
+from __future__ import annotations
+
 import contextlib
 import ctypes
 import os

@@ -12,6 +12,8 @@ and `EXAMPLE` shows its use. It may also define:
 `python -m autograder.commands.registry docs/instructors.md` updates the table on that page.
 """
 
+from __future__ import annotations
+
 import argparse
 import importlib
 import pkgutil

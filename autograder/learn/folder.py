@@ -2,6 +2,8 @@
 answers.
 """
 
+from __future__ import annotations
+
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """Opens JupyterLab for learners: on a page that lists the lessons, without the parts that only instructors need."""
 
+from __future__ import annotations
+
 import json
 import os
 import signal

@@ -1,5 +1,7 @@
 """Fuzzes the code that reads, repairs and shows notebooks, their folders, and the code in them."""
 
+from __future__ import annotations
+
 import base64
 import json
 import os

@@ -1,5 +1,7 @@
 """Runs lesson 11 like somebody with a GPU: the whole notebook in a kernel, with its answers, from scratch."""
 
+from __future__ import annotations
+
 import os
 import tempfile
 import time

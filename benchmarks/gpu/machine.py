@@ -1,5 +1,7 @@
 """Describes this machine and its programs."""
 
+from __future__ import annotations
+
 import platform
 import shutil
 import subprocess

@@ -1,5 +1,7 @@
 """The certificate holds for every exercise, and fails for whatever is broken."""
 
+from __future__ import annotations
+
 import io
 from collections.abc import Callable, Iterator
 from dataclasses import replace

@@ -1,5 +1,7 @@
 """List the exercises."""
 
+from __future__ import annotations
+
 import argparse
 
 from autograder.commands.shared import tell

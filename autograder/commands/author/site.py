@@ -1,5 +1,7 @@
 """Build the course as a website that can be read offline."""
 
+from __future__ import annotations
+
 import argparse
 import sys
 from pathlib import Path

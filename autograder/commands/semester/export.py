@@ -1,5 +1,7 @@
 """Write the grades as CSV, for a learning platform."""
 
+from __future__ import annotations
+
 import argparse
 import sys
 from pathlib import Path

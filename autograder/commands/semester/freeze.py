@@ -1,5 +1,7 @@
 """Keep the grades of a finished lesson as they are: nothing in it is graded until you thaw it."""
 
+from __future__ import annotations
+
 import argparse
 from shlex import quote
 

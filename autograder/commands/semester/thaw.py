@@ -1,5 +1,7 @@
 """Let a frozen lesson be graded again."""
 
+from __future__ import annotations
+
 import argparse
 from shlex import quote
 

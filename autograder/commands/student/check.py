@@ -1,5 +1,7 @@
 """Check one answer from a Python file, in a sandbox."""
 
+from __future__ import annotations
+
 import argparse
 from pathlib import Path
 

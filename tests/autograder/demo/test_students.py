@@ -1,5 +1,7 @@
 """The bundled class, graded in sandboxes: everything comes out as it should, whoever sits beside whom."""
 
+from __future__ import annotations
+
 import json
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,5 +1,7 @@
 """The demo's translator, in a process of its own."""
 
+from __future__ import annotations
+
 import pytest
 
 from autograder.demo.translation import Learned, learn, learn_here

@@ -3,6 +3,8 @@
 Tests `publish.py`, `library.py`, `leaks.py`.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import subprocess
@@ -22,7 +24,6 @@ from autograder.edition.publish import Plan, manifest_of, plan_edition, publish
 from autograder.edition.recording import Recorded
 from autograder.errors import BadInput
 from course_lib import exercises
-from course_lib.judging.exercise import Exercise
 from course_lib.learner.solutions import SOLVED
 from tests.autograder.conftest import Katze
 
@@ -57,7 +58,7 @@ def released(course: Course) -> dict[str, Path]:
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Records nothing: for what is written beside."""
 
-    def catalogue(listed: list[Exercise], folder: Path) -> list[Recorded]:
+    def catalogue(listed: list[exercises.Exercise], folder: Path) -> list[Recorded]:
         (folder / "exercises.json").write_text(json.dumps([one.id for one in listed]))
         return [Recorded(one.id, {"step": 2}, ("far",)) for one in listed]
 

@@ -1,5 +1,7 @@
 """JupyterLab for learners: its first page, and what it leaves out."""
 
+from __future__ import annotations
+
 import json
 import os
 import subprocess

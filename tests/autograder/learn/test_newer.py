@@ -1,5 +1,7 @@
 """A lesson's new version around what somebody has written."""
 
+from __future__ import annotations
+
 import copy
 
 import nbformat

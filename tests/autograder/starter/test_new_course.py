@@ -1,5 +1,7 @@
 """`katze init`: what it writes, and what it leaves alone."""
 
+from __future__ import annotations
+
 import subprocess
 import sys
 from pathlib import Path
