@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from autograder.gradebook import models
 from autograder.gradebook.changes.adjustments import Adjustment, Adjustments
 from autograder.gradebook.changes.given_by_hand import keep, restore, share_out_cell
-from autograder.gradebook.models import Worth, upsert
+from autograder.gradebook.models import Worth, put
 from autograder.repair.release import exercise_of
 from autograder.words import count
 
@@ -136,17 +136,15 @@ def save_lesson(
 ) -> tuple[LessonRows, list[str]]:
     """Bring a lesson's rows up to date with its release; see `GradebookWriter.ensure_assignment`."""
     cells = list(_graded_cells(notebook, adjustments))
-    assignment = session.scalar(select(models.Assignment).where(models.Assignment.name == lesson))
-    if assignment is None:
-        assignment = upsert(session, models.Assignment, {"name": lesson}, course_id=course_id)
+    which = select(models.Assignment.id).where(models.Assignment.name == lesson)
+    assignment = session.scalar(which) or put(session, models.Assignment, {"name": lesson}, course_id=course_id)
     kernel = json.dumps(notebook["metadata"].get("kernelspec", {}))
-    key = {"assignment_id": assignment.id, "name": lesson}
-    notebook_id = upsert(session, models.Notebook, key, kernelspec=kernel).id
+    notebook_id = put(session, models.Notebook, {"assignment_id": assignment, "name": lesson}, kernelspec=kernel)
     worth = _read_worth(session, lesson, notebook_id)
     kept = _remove_old_cells(session, lesson, notebook_id, cells, worth)
     for cell in cells:
         _save_cell(session, notebook_id, cell)
-    rows = LessonRows.load(session, assignment.id, notebook_id, cells)
+    rows = LessonRows.load(session, assignment, notebook_id, cells)
     return rows, _move_hand_grades(session, lesson, rows, worth, kept)
 
 
@@ -229,13 +227,15 @@ def _models_of(cell: GradedCell) -> list[Any]:
 def _save_cell(session: Session, notebook: str, cell: GradedCell) -> None:
     key = {"notebook_id": notebook, "name": cell.name}
     for model in _models_of(cell):
-        points = {} if model is models.SolutionCell else {"max_score": cell.most, "cell_type": cell.kind}
-        upsert(session, model, key, **points)
+        row = session.scalar(select(model).filter_by(**key)) or model(**key)
+        session.add(row)
+        if model is not models.SolutionCell:
+            row.max_score, row.cell_type = cell.most, cell.kind
     known = session.scalar(select(models.SourceCell).filter_by(**key))
     if known is not None and _visible(known.source or "") == _visible(cell.source) and known.cell_type == cell.kind:
         return
     values = {"cell_type": cell.kind, "locked": cell.locked, "source": cell.source, "checksum": cell.checksum}
-    upsert(session, models.SourceCell, key, **values)
+    put(session, models.SourceCell, key, **values)
 
 
 def _visible(source: str) -> str:

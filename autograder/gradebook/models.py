@@ -9,9 +9,11 @@ the first of its models is used.
 
 from __future__ import annotations
 
+import functools
+import importlib
 import json
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
 from uuid import uuid4
 
 from sqlalchemy import (
@@ -30,13 +32,9 @@ from sqlalchemy import (
     UniqueConstraint,
     select,
 )
-from sqlalchemy.dialects import sqlite
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 
 from course_lib.judging.observation import Outcome
-
-if TYPE_CHECKING:
-    from sqlalchemy.dialects import postgresql
 
 _TEXT = Text().with_variant(Text(collation="C"), "postgresql")
 
@@ -307,25 +305,33 @@ def nbgrader_metadata() -> MetaData:
     return metadata
 
 
-def inserting(session: Session, model: Any) -> sqlite.Insert | postgresql.Insert:
-    """Return an insert in this database's dialect, which knows `on_conflict_do_nothing` and `on_conflict_do_update`."""
-    if session.get_bind().dialect.name != "postgresql":
-        return sqlite.insert(model)
-    from sqlalchemy.dialects import postgresql  # which a gradebook in a file does not need
-
-    return postgresql.insert(model)
+def add_new(session: Session, model: Any, **values: Any) -> None:
+    """Insert a row unless there is one already, even if another run inserts it at the same time."""
+    session.connection().execute(_inserting(session.get_bind().dialect.name, model), values)
 
 
-def upsert(session: Session, model: Any, key: Mapping[str, Any], **values: Any) -> Any:
-    """Find or create the row with this key, set these values, and return it."""
-    row = session.scalar(select(model).filter_by(**key))
-    if row is None:
-        row = model(**key)
-        session.add(row)
-    for name, value in values.items():
-        setattr(row, name, value)
-    session.flush()
-    return row
+def put(session: Session, model: Any, key: Mapping[str, Any], **values: Any) -> Any:
+    """Insert the row with this key, or update these values in it; return its id."""
+    statement = _inserting(session.get_bind().dialect.name, model, (*key,), (*values,)).returning(model.__table__.c.id)
+    return session.connection().scalar(statement, {**key, **values})
+
+
+def put_all(session: Session, model: Any, key: tuple[str, ...], rows: Sequence[Mapping[str, Any]]) -> None:
+    """Do the same for rows that all have the same columns. A row that exists keeps its id."""
+    if rows:
+        names = tuple(name for name in rows[0] if name not in ("id", *key))
+        session.connection().execute(_inserting(session.get_bind().dialect.name, model, key, names), rows)
+
+
+@functools.cache  # building a statement takes longer than running it
+def _inserting(dialect: str, model: Any, key: tuple[str, ...] = (), changed: tuple[str, ...] = ()) -> Any:
+    """Return an insert that leaves an existing row as it is or, with a key, updates some of its columns."""
+    # the module for PostgreSQL is imported only where it is needed
+    statement = importlib.import_module(f"sqlalchemy.dialects.{dialect}").insert(model.__table__)
+    if not key:
+        return statement.on_conflict_do_nothing()
+    values = {name: statement.excluded[name] for name in changed or key}
+    return statement.on_conflict_do_update(index_elements=key, set_=values)
 
 
 def new_id() -> str:

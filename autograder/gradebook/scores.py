@@ -8,17 +8,18 @@ from typing import Any
 
 from nbgrader.utils import compute_checksum
 from sqlalchemy import select, update
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, load_only
 
 from autograder.gradebook import models
 from autograder.gradebook.changes.given_by_hand import remember_read_texts
 from autograder.gradebook.lesson import LessonRows, node_of
-from autograder.gradebook.models import Answer, inserting, new_id, submitted_notebook, upsert
+from autograder.gradebook.models import Answer, add_new, new_id, put, put_all, submitted_notebook
 from autograder.gradebook.record import Record
 from autograder.intake.timestamps import moment
 from autograder.repair.release import exercise_of
 
 NO_TEXTS: Mapping[str, str] = {}
+_IN_PLACE = ("cell_id", "notebook_id")  # the key of a grade, and of a comment
 
 
 def save_grades(
@@ -45,11 +46,10 @@ def save_grades(
         answers: digests of the answers to checks, by the check's grade_id.
     """
     texts = {**answers, **_checksums(notebook)}
-    session.execute(inserting(session, models.Student).values(id=record.student).on_conflict_do_nothing())
+    add_new(session, models.Student, id=record.student)
     key = {"assignment_id": lesson.id, "student_id": record.student}
-    submission = upsert(session, models.SubmittedAssignment, key, timestamp=moment(record.handed_in))
-    key = {"assignment_id": submission.id, "notebook_id": lesson.notebook}
-    submitted = upsert(session, models.SubmittedNotebook, key).id
+    submission = put(session, models.SubmittedAssignment, key, timestamp=moment(record.handed_in))
+    submitted = put(session, models.SubmittedNotebook, {"assignment_id": submission, "notebook_id": lesson.notebook})
     _write_grades(session, lesson, submitted, scores, texts)
     _write_comments(session, lesson, submitted, texts, problem, problems)
 
@@ -79,38 +79,39 @@ def _write_grades(
     texts: Mapping[str, str],
 ) -> None:
     known = read_grades(session, lesson, submitted)
+    grades, answers = [], []
     for cell_id, cell in lesson.grades.items():
         score = scores.get(cell.name)
         text = texts.get(cell.name, "")
         if score is None and cell.solution and text == cell.checksum:
             score = 0.0
         grade, answer = known.get(cell_id, (None, None))
-        given_for, review = "", score is None
-        if grade is None:
-            grade = models.Grade(id=new_id(), cell_id=cell_id, notebook_id=submitted)
-            session.add(grade)
-        else:
-            given_for = _given_for(grade, answer, text)
+        number, given_for, review = new_id(), "", score is None
+        if grade is not None:
+            number, given_for = grade.id, _given_for(grade, answer, text)
             if grade.manual_score is not None:  # it waited already, and not for a text that is as it was again
                 waited = grade.needs_manual_grade and (answer is None or answer.checksum in (None, answer.given_for))
                 review = grade.auto_score != score or given_for != text or waited
             elif grade.extra_credit is not None:
                 review = review or given_for not in ("", text)
-        grade.auto_score, grade.needs_manual_grade = score, review
+        place = {"id": number, "cell_id": cell_id, "notebook_id": submitted}
+        grades.append({**place, "auto_score": score, "needs_manual_grade": review})
         if cell.solution or cell.name in texts:
-            if answer is None:
-                answer = Answer(grade_id=grade.id)
-                session.add(answer)
-            answer.checksum, answer.given_for = text, given_for
+            answers.append({"grade_id": number, "checksum": text, "given_for": given_for})
+    put_all(session, models.Grade, _IN_PLACE, grades)
+    put_all(session, Answer, ("grade_id",), answers)
 
 
 def read_grades(session: Session, lesson: LessonRows, submitted: str | None) -> dict[str, tuple[Any, Answer | None]]:
     """Return the grades of a submitted notebook with our rows about their answers, by cell, and lock them."""
+    grade = models.Grade
+    columns = (grade.cell_id, grade.auto_score, grade.manual_score, grade.extra_credit, grade.needs_manual_grade)
     rows = session.execute(
-        select(models.Grade, Answer)
-        .outerjoin(Answer, Answer.grade_id == models.Grade.id)
-        .where(models.Grade.notebook_id == submitted, models.Grade.cell_id.in_(lesson.grades))  # by the index, no scan
-        .with_for_update(of=models.Grade)
+        select(grade, Answer)
+        .outerjoin(Answer, Answer.grade_id == grade.id)
+        .where(grade.notebook_id == submitted, grade.cell_id.in_(lesson.grades))  # by the index, no scan
+        .options(load_only(*columns))  # and nothing that nbgrader looks up in other tables
+        .with_for_update(of=grade)
     )
     return {grade.cell_id: (grade, answer) for grade, answer in rows}
 
@@ -131,15 +132,12 @@ def _write_comments(
     problem: str,
     problems: Mapping[str, str],
 ) -> None:
-    of_it = (models.Comment.notebook_id == submitted, models.Comment.cell_id.in_(lesson.comments))
-    known = {comment.cell_id: comment for comment in session.scalars(select(models.Comment).where(*of_it))}
+    comments = []
     for cell_id, cell in lesson.comments.items():
-        if cell_id not in known:
-            known[cell_id] = models.Comment(cell_id=cell_id, notebook_id=submitted)
-            session.add(known[cell_id])
         untouched = texts.get(cell.name) == cell.checksum and not cell.task
         comment = problem or problems.get(exercise_of(cell.name)) or ("No response." if untouched else None)
-        known[cell_id].auto_comment = comment
+        comments.append({"cell_id": cell_id, "notebook_id": submitted, "auto_comment": comment})
+    put_all(session, models.Comment, _IN_PLACE, comments)
 
 
 def withhold_grades(session: Session, lesson: LessonRows, student: str, why: str) -> None:

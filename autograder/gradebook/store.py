@@ -11,7 +11,7 @@ from dataclasses import fields, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, String, and_, cast, delete, exists, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Row, String, and_, cast, delete, exists, func, or_, select, update
 from sqlalchemy.orm import Session, aliased
 
 from autograder.gradebook import models
@@ -26,8 +26,10 @@ from autograder.gradebook.models import (
     Run,
     Share,
     Submission,
-    inserting,
+    add_new,
     of_submissions,
+    put,
+    put_all,
 )
 from autograder.gradebook.record import (
     CaseRecord,
@@ -83,9 +85,18 @@ def save(
         adjustments: the course's decisions; history and changes have the points with these applied.
     """
     earlier = records(session, record.lesson, record.student).get(record.student)
-    submission = _save_submission(session, run, record)
-    if earlier is not None:
-        _remove_exercises(session, submission, unchanged)
+    submission = put(
+        session,
+        Submission,
+        {"lesson": record.lesson, "student": record.student},
+        run=run,
+        conditions=_conditions_id(session, record.conditions),
+        graded=_now(),
+        by_hand="",  # the page has been written without
+        **{name: getattr(record, name) for name in _OF_A_RECORD},
+    )
+    for model in (Case, Exercise) if earlier is not None else ():
+        session.execute(delete(model).where(model.submission == submission, model.exercise.not_in(unchanged)))
     _save_exercises(session, run, submission, record, unchanged)
     counted = adjusted(record, adjustments)
     changes = changes_between(None if earlier is None else adjusted(earlier, adjustments), counted)
@@ -118,25 +129,6 @@ def _of(lesson: str, student: str | None) -> list[ColumnElement[bool]]:
     return [Submission.lesson == lesson, *([] if student is None else [Submission.student == student])]
 
 
-def _save_submission(session: Session, run: int, record: Record) -> int:
-    values = {
-        "run": run,
-        "conditions": _conditions_id(session, record.conditions),
-        "graded": _now(),
-        "by_hand": "",  # the page has been written without
-        **{name: getattr(record, name) for name in _OF_A_RECORD},
-    }
-    statement = inserting(session, Submission).values(lesson=record.lesson, student=record.student, **values)
-    statement = statement.on_conflict_do_update(index_elements=["lesson", "student"], set_=values)
-    return int(session.execute(statement.returning(Submission.id)).scalar_one())
-
-
-def _remove_exercises(session: Session, submission: int, unchanged: Collection[str]) -> None:
-    for model in (Case, Exercise):
-        anew = (model.submission == submission, model.exercise.not_in(unchanged))
-        session.execute(delete(model).where(*anew))
-
-
 def _save_exercises(session: Session, run: int, submission: int, record: Record, unchanged: Collection[str]) -> None:
     exercises, cases = [], []
     for number, one in enumerate(record.exercises):
@@ -151,19 +143,16 @@ def _save_exercises(session: Session, run: int, submission: int, record: Record,
             {**place, "number": number, **vars(case), "hidden": int(case.hidden)}
             for number, case in enumerate(one.cases)
         ]
-    for model, rows in ((Exercise, exercises), (Case, cases)):
-        if rows:
-            session.execute(insert(model), rows)
+    put_all(session, Exercise, ("submission", "exercise"), exercises)
+    put_all(session, Case, ("submission", "exercise", "number"), cases)
 
 
 def _conditions_id(session: Session, conditions: Conditions) -> int:
-    values = vars(conditions)
-    which = select(models.Conditions.id).filter_by(**values)
+    which = select(models.Conditions.id).filter_by(**vars(conditions))
     known: int | None = session.scalar(which)
-    if known is not None:
-        return known
-    session.execute(inserting(session, models.Conditions).values(**values).on_conflict_do_nothing())
-    return int(session.execute(which).scalar_one())
+    if known is None:
+        add_new(session, models.Conditions, **vars(conditions))
+    return session.execute(which).scalar_one() if known is None else known
 
 
 def add_event(

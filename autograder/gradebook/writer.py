@@ -49,7 +49,7 @@ class GradebookWriter:
         book.prepare()
         with book.begin() as session:
             for name in sorted({DEFAULT_COURSE, self._course_id}):  # each run in the same order
-                session.execute(models.inserting(session, models.Course).values(id=name).on_conflict_do_nothing())
+                models.add_new(session, models.Course, id=name)
 
     def ensure_assignment(
         self, notebook: Mapping[str, Any], adjustments: Adjustments = store.NO_ADJUSTMENTS

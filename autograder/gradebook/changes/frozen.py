@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from autograder.gradebook import store
-from autograder.gradebook.models import Frozen, inserting
+from autograder.gradebook.models import Frozen, add_new
 from autograder.gradebook.session import GradebookSession
 
 
@@ -16,8 +16,7 @@ def freeze(book: GradebookSession, lesson: str) -> bool:
     with book.begin() as session:
         if lesson not in store.graded_lessons(session):
             return False
-        since = datetime.now(UTC).isoformat(timespec="seconds")
-        session.execute(inserting(session, Frozen).values(lesson=lesson, since=since).on_conflict_do_nothing())
+        add_new(session, Frozen, lesson=lesson, since=datetime.now(UTC).isoformat(timespec="seconds"))
         return True
 
 

@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Select, or_, select, update
 from sqlalchemy.orm import Session
 
 from autograder.gradebook import models
-from autograder.gradebook.models import Answer, Kept, Share, new_id, submitted_notebook, upsert
+from autograder.gradebook.models import Answer, Kept, Share, new_id, submitted_notebook
 
 
 def remember_read_texts(session: Session, *which: ColumnElement[bool]) -> None:
@@ -87,7 +87,9 @@ def restore(session: Session, lesson: str, notebook: str, counting: Mapping[str,
                 grade = _restore_points(session, kept, cell.id, submitted)
                 _share_out(session, grade, kept.worth, counting[kept.cell])
             if cell.type in ("SolutionCell", "TaskCell") and kept.comment:
-                comment = upsert(session, models.Comment, {"cell_id": cell.id, "notebook_id": submitted})
+                key = {"cell_id": cell.id, "notebook_id": submitted}
+                comment = session.scalar(select(models.Comment).filter_by(**key)) or models.Comment(**key)
+                session.add(comment)
                 comment.manual_comment = comment.manual_comment or kept.comment
         session.delete(kept)
         restored[kept.cell] = restored.get(kept.cell, 0) + 1
@@ -128,7 +130,7 @@ def _share_out(session: Session, grade: Any, before: float, now: float) -> bool:
         return False
     grade.manual_score = given if out_of == now else given * now / out_of
     if out_of != now:
-        upsert(session, Share, {"grade_id": grade.id}, given=given, out_of=out_of, counts=grade.manual_score)
+        session.merge(Share(grade_id=grade.id, given=given, out_of=out_of, counts=grade.manual_score))
     elif share is not None:
         session.delete(share)
     return True
