@@ -157,8 +157,6 @@ def print_story(tale: Mapping[str, Any], console: Console, every_case: bool = Fa
     """Print the story: facts, each exercise with its cases, points by hand, and the history.
 
     Args:
-        tale: the story from `story_of`.
-        console: the console to print to.
         every_case: whether to print each case on a line of its own; by default, right ones are only counted.
     """
     worth = _points(tale) if tale["counts"] else f"{store.WAS_SET_ASIDE}: to be graded again"

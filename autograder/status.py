@@ -20,8 +20,7 @@ from autograder.course.store.collected import read_collected, remarks_on_late
 from autograder.delivery.history import changed_since, read_returned
 from autograder.gradebook import store
 from autograder.gradebook.access import open_gradebook, read_only
-from autograder.gradebook.deadlines.terms import with_lateness
-from autograder.gradebook.grades import withdrawn_from
+from autograder.gradebook.grades import current_records, withdrawn_from
 from autograder.gradebook.record import Record
 from autograder.grading.by_hand import outdated_pages
 from autograder.grading.digests import fingerprints
@@ -130,7 +129,6 @@ def status_of(course: Course, lessons: Sequence[str] = ()) -> list[LessonStatus]
     """Return the status of each lesson, in order.
 
     Args:
-        course: the course.
         lessons: the lessons; by default all that are released or have solutions.
 
     Raises:
@@ -150,18 +148,11 @@ def _graded(course: Course) -> dict[str, tuple[dict[str, Record], str]]:
     if open_gradebook(course.gradebook).is_new():
         return {}
     with read_only(course.gradebook) as session:
-        frozen, listed = store.read_frozen(session), store.known_students(session)
-        found = {}
-        for lesson in store.graded_lessons(session):
-            cells = store.by_hand(session, lesson)
-            counted = [
-                replace(record, by_hand=cells.get(student, ()))
-                for student, record in store.counted(session, lesson).items()
-                if student in listed
-            ]
-            records = {one.student: one for one in with_lateness(course, session, lesson, counted)}
-            found[lesson] = records, frozen.get(lesson, "")
-        return found
+        frozen = store.read_frozen(session)
+        return {
+            lesson: ({one.student: one for one in current_records(course, session, lesson)}, frozen.get(lesson, ""))
+            for lesson in store.graded_lessons(session)
+        }
 
 
 def _of_lesson(course: Course, lesson: str, records: Mapping[str, Record], frozen: str) -> LessonStatus:

@@ -24,7 +24,6 @@ def shown_cells(cells: Iterable[NotebookNode], slides: bool) -> list[NotebookNod
     """Return a lesson's cells, without those about slides if the course leaves them out.
 
     Args:
-        cells: the cells of a lesson's source.
         slides: whether the course shows cells about slides.
     """
     return [cell for cell in cells if slides or SLIDES not in _tags(cell)]

@@ -66,7 +66,6 @@ def opening_cells(course: Course, lesson: str, code: str) -> Iterator[NotebookNo
     own exercises, because pip would not install those.
 
     Args:
-        course: the notebook's course.
         lesson: such as "01_ols".
         code: the lesson's code, which determines the packages to install.
 
@@ -100,7 +99,6 @@ def install_cell(library: str, code: str, catalogue: Catalogue) -> NotebookNode:
 
     Args:
         library: the requirement from which pip installs the course's library.
-        code: the lesson's code.
         catalogue: the course's exercises, which list what Colab lacks.
     """
     needed = "\n".join(f'        "{package}",' for package in (library, *LACKING, *_lacking_for(code, catalogue)))

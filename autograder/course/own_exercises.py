@@ -14,10 +14,6 @@ from course_lib.exercises.catalogue import Catalogue
 def files_of_own(exercises: Catalogue, lesson: str) -> Iterator[tuple[str, bytes]]:
     """Yield the files that a lesson's exercises have imported from the course's folder: modules and whole packages.
 
-    Args:
-        exercises: the course's exercises.
-        lesson: the lesson's name.
-
     Returns:
         The files, by their paths in that folder; none if the exercises are installed.
 

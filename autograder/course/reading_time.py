@@ -72,11 +72,7 @@ def without_times(source: str) -> str:
 
 
 def what_it_takes(lessons: Iterable[Path]) -> str:
-    """Return what learners must know before they begin, and how many hours the lessons take, as they state.
-
-    Args:
-        lessons: the students' notebooks.
-    """
+    """Return what learners must know before they begin, and how many hours the lessons take, as they state."""
     known = [path for path in lessons if path.is_file()]
     times = [found for path in known if (found := told_times(path.read_text(encoding="utf-8")))]
     minutes = sum(found[1] for found in times)

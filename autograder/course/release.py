@@ -112,7 +112,6 @@ def release(course: Course, lessons: Sequence[str] | None = None) -> list[Path]:
     stay, and `check_release` names them.
 
     Args:
-        course: the course to release.
         lessons: the lessons to build; by default all in `course.solutions`.
 
     Returns:

@@ -150,7 +150,6 @@ def read_semester(root: Path, lessons: Collection[str]) -> Semester:
     """Read `course.toml`; if it is missing, nothing is set.
 
     Args:
-        root: the course's folder.
         lessons: the existing lessons. `Course.require_exercises` checks the exercises.
 
     Raises:

@@ -70,7 +70,6 @@ def text_from(config: Config, name: str, default: str, pattern: str = ".*", want
     """Return a setting that is text.
 
     Args:
-        config: the settings.
         name: the setting with its section, such as "Katze.repository".
         default: its value if it is not set.
         pattern: the allowed values; `wanted` describes them in words.
@@ -114,7 +113,6 @@ def exercises_from(file: Path, config: Config) -> Catalogue:
 
     Args:
         file: the course's `nbgrader_config.py`.
-        config: the settings from it.
 
     Raises:
         BadInput: the setting is not a table of lessons and modules; or it is not a literal, as students' `check` needs.
@@ -135,7 +133,6 @@ def shows_from(config: Config, name: str) -> bool:
     """Return whether students see a part of the course; by default they do.
 
     Args:
-        config: the settings.
         name: "solutions" (students may ask for them) or "slides" (cells about a lecture's slides).
 
     Raises:

@@ -120,7 +120,6 @@ def collect(
     """Collect the submissions in a download into a course.
 
     Args:
-        course: the course.
         path: a platform's download: an archive, a folder, a mailbox.
         platform: the name of the platform that it comes from; by default, the names in it tell.
         lesson: the lesson that it was handed in to; by default, names and notebooks tell. If a download holds several

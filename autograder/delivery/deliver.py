@@ -80,7 +80,6 @@ class Deliverer:
     """Puts submissions into a course, one after another; nobody else does so at the same time.
 
     Args:
-        course: the course.
         staging: a folder on the same disk, for submissions that are not in their place yet.
     """
 
@@ -165,7 +164,6 @@ def deliverer(course: Course, dry_run: bool) -> Iterator[Deliverer]:
     """Take submissions into a course while the block runs.
 
     Args:
-        course: the course.
         dry_run: only find out what would happen to each one; `put` must not be called.
 
     Raises:

@@ -92,8 +92,6 @@ def plan(
     """Find out which of a lesson's pages can be returned; write nothing.
 
     Args:
-        course: the course.
-        lesson: the lesson.
         platform: the name of a platform that takes feedback.
         roster: a CSV file with the platform's numbers, for students who were not collected from it; used in addition to
             the course's own `roster.csv`.
@@ -208,7 +206,6 @@ def fill_worksheet(plan: GoingBack, worksheet: Path, scale: bool = False) -> Fil
     """Fill in points, and for Moodle comments, in a table that the platform has exported.
 
     Args:
-        plan: the pages that go back.
         worksheet: Moodle's grading worksheet, or Gradescope's grades.
         scale: if the platform's maximum is different, scale the points to it.
 

@@ -66,9 +66,7 @@ def fill(path: Path, platform: Platform, entries: Sequence[WorksheetRow], scale:
     """Fill in a table that a platform has exported: Moodle's grading worksheet, or Gradescope's grades.
 
     Args:
-        path: the table.
         platform: a platform that has a column of points.
-        entries: the points and comments.
         scale: if the platform's maximum is different, scale the points to it.
 
     Raises:

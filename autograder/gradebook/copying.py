@@ -66,7 +66,6 @@ def copy_to_file(address: Address, path: Path) -> None:
     """Copy a gradebook into a new file, even while a run writes it; do nothing if it does not exist yet.
 
     Args:
-        address: the gradebook.
         path: the file; its folder must exist.
 
     Raises:
@@ -124,8 +123,6 @@ def _copy_rows(
 
     Args:
         old: the source's address.
-        source: the connection to read from.
-        target: the target's address.
         made: the connection to write to; None only to count.
 
     Returns:

@@ -27,7 +27,6 @@ def read_grades(course: Course, lessons: list[str], withdrawn: bool = False) -> 
     Late penalties follow from the current `course.toml`, whether or not they have been written.
 
     Args:
-        course: the course.
         lessons: the lessons to read; if empty, every lesson that has been graded.
         withdrawn: whether to include grades whose submission is no longer in the course's folder, marked as such.
 
@@ -44,18 +43,20 @@ def read_grades(course: Course, lessons: list[str], withdrawn: bool = False) -> 
 
 
 def _of_lesson(course: Course, session: Session, lesson: str) -> list[Record]:
-    listed = store.known_students(session)
-    records = {student: one for student, one in store.counted(session, lesson).items() if student in listed}
+    records = current_records(course, session, lesson)
     if not records:
         course.release_notebook(lesson)  # a misspelled lesson is answered with those that there are
         raise BadInput(f"nothing of {lesson} has been graded yet; run `{course.grading(lesson)}`")
-    by_hand = store.by_hand(session, lesson)
-    counting = [_as_it_counts(record, by_hand) for _, record in sorted(records.items())]
-    gone = withdrawn_from(course, lesson, records)
-    return [
-        replace(record, is_withdrawn=record.student in gone)
-        for record in with_lateness(course, session, lesson, counting)
-    ]
+    gone = withdrawn_from(course, lesson, (record.student for record in records))
+    return [replace(record, is_withdrawn=record.student in gone) for record in records]
+
+
+def current_records(course: Course, session: Session, lesson: str) -> list[Record]:
+    """Return a lesson's records as they count now, with points by hand and late penalties, sorted by student."""
+    listed, by_hand = store.known_students(session), store.by_hand(session, lesson)
+    counted = sorted(store.counted(session, lesson).items())
+    counting = [_as_it_counts(record, by_hand) for student, record in counted if student in listed]
+    return with_lateness(course, session, lesson, counting)
 
 
 def withdrawn_from(course: Course, lesson: str, students: Iterable[str]) -> set[str]:

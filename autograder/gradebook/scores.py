@@ -35,8 +35,6 @@ def save_grades(
     """Write one graded submission; see `GradebookWriter.record`.
 
     Args:
-        session: the transaction.
-        lesson: the lesson's rows.
         record: the submission's record, for its student and time. If the time is invalid, nbgrader gets none: an
             earlier submission's would be wrong.
         notebook: the graded notebook; None where there is none.

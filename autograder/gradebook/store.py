@@ -6,7 +6,7 @@ or in neither.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -77,9 +77,7 @@ def save(
     """Replace a submission's record, add the changes to its history, and return them.
 
     Args:
-        session: the transaction.
         run: the run that graded it.
-        record: the new record.
         why: the reasons why it was graded, or graded again, a sentence each.
         unchanged: exercises that were not graded again: their records stay.
         adjustments: the course's decisions; history and changes have the points with these applied.
@@ -160,7 +158,7 @@ def add_event(
     run: int,
     record: Record,
     kind: str,
-    why: tuple[str, ...],
+    why: Sequence[str],
     points: float | None,
     max_points: float,
     changes: Iterable[Change] = (),
@@ -168,14 +166,10 @@ def add_event(
     """Add an event to the history of a submission's grade.
 
     Args:
-        session: the transaction.
         run: the run in which it happened.
         record: the submission's record from then on.
         kind: `WAS_GRADED` and the like.
-        why: the reasons.
         points: the points from then on, or None.
-        max_points: the maximum.
-        changes: the exercises that changed.
     """
     event = Event(
         lesson=record.lesson,
@@ -408,7 +402,6 @@ def overwritten(session: Session, lesson: str, counted: Mapping[str, Record]) ->
     """Return the students whose automatic scores in nbgrader's tables do not match our records.
 
     Args:
-        session: the transaction.
         lesson: the lesson, or an assignment of several notebooks.
         counted: the records by student, with adjustments applied.
     """

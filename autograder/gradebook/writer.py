@@ -16,12 +16,13 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from autograder.gradebook import models, store
-from autograder.gradebook.changes.adjustments import Adjustments, adjusted
-from autograder.gradebook.changes.recount import recount, written_scores
-from autograder.gradebook.lesson import save_lesson
+from autograder.gradebook.changes.adjustments import Adjustment, Adjustments, adjusted
+from autograder.gradebook.lesson import GradedCell, save_lesson
+from autograder.gradebook.models import Answer, submitted_notebook
 from autograder.gradebook.record import Change, Record
-from autograder.gradebook.scores import save_grades, withhold_grades
+from autograder.gradebook.scores import read_grades, save_grades, withhold_grades
 from autograder.gradebook.session import GradebookSession
+from autograder.repair.release import exercise_of
 
 logger = logging.getLogger(__name__)
 
@@ -78,8 +79,27 @@ class GradebookWriter:
         Returns:
             The changes, a line per exercise.
         """
+        now, rows = self._adjustments, self._rows
         with self._book.begin() as session:
-            return recount(session, self._rows, run, self._lesson, self._adjustments)
+            before = store.read_adjustments(session, self._lesson)
+            changed = sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
+            if not changed:
+                return []
+            told = [f"{name}: {now.get(name, Adjustment()).in_words()}" for name in changed]
+            for student, record in store.records(session, self._lesson).items():
+                if record.void:
+                    continue
+                was, counted = adjusted(record, before), adjusted(record, now)
+                submitted = submitted_notebook(session, rows.notebook, student)
+                for row, (grade, answer) in read_grades(session, rows, submitted).items():
+                    if exercise_of(rows.grades[row].name) in changed:
+                        _rescore(grade, answer, rows.grades[row], counted)
+                changes = store.changes_between(was, counted)
+                if changes or was.max_points != counted.max_points:
+                    event = (store.WAS_ADJUSTED, told, counted.points, counted.max_points, changes)
+                    store.add_event(session, run, counted, *event)
+            store.write_adjustments(session, self._lesson, now)
+        return told
 
     def set_aside(self, run: int, students: Collection[str], why: str) -> None:
         """Stop counting these students' grades until they are graded again.
@@ -111,7 +131,6 @@ class GradebookWriter:
         changed. An untouched written answer scores 0.
 
         Args:
-            run: the number of the run.
             record: the result. The reason why an exercise, or all of it, is ungraded becomes the answer's comment.
             notebook: the graded notebook; None where there is none.
             why: the reasons why it was graded, or graded again.
@@ -126,7 +145,9 @@ class GradebookWriter:
         scores = {one.cell: one.points for one in adjusted(record, self._adjustments).exercises}
         self._rows.check_scores(scores)
         if any(score is not None for score in scores.values()):
-            scores = {**written_scores(self._rows), **scores}
+            for cell in self._rows.grades.values():
+                if (cell.solution or cell.task) and cell.decided is not None:  # before a person has read it
+                    scores.setdefault(cell.name, cell.decided)
         with self._book.begin() as session:
             problems = {one.exercise: one.note for one in record.ungraded}
             answers = {one.cell: one.answer for one in record.exercises}
@@ -136,3 +157,19 @@ class GradebookWriter:
             "%s, %s: %s recorded, in %.2f s", record.student, self._lesson, record.problem or "points", record.seconds
         )
         return changes
+
+
+def _rescore(grade: Any, answer: Answer | None, cell: GradedCell, counted: Record) -> None:
+    """Write the automatic score of one cell of a submission, with the adjustment applied."""
+    by_exercise = {one.cell: one.points for one in counted.exercises}
+    if cell.name in by_exercise:
+        score = by_exercise[cell.name]
+    elif counted.points is None:
+        score = None
+    else:  # a written answer that nobody has touched has nothing to read
+        is_untouched = answer is not None and answer.checksum == cell.checksum
+        score = 0.0 if cell.decided is None and is_untouched else cell.decided
+    grade.auto_score = score
+    if grade.manual_score is None:
+        is_other = answer is not None and answer.given_for not in ("", answer.checksum)
+        grade.needs_manual_grade = score is None or (grade.extra_credit is not None and is_other)

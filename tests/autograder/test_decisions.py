@@ -1,6 +1,6 @@
 """What a course decides about an exercise after grading: it counts at once, in every place, and nothing is run for it.
 
-Tests `answers.py`, `adjustments.py` and `recount.py` as well.
+Tests `answers.py` and `adjustments.py` as well.
 """
 
 from __future__ import annotations

@@ -20,7 +20,6 @@ def read_stored(path: Path, read: Callable[[str, Mapping[str, Any]], Stored], ad
     """Read the entries of all students; {} if there is no file.
 
     Args:
-        path: the file.
         read: builds an entry from a student id and the stored data.
         advice: what to do about a damaged file.
 

@@ -32,8 +32,6 @@ def keep(session: Session, lesson: str, row_id: str, cell: str, worth: float, wi
     """Put aside what was given for a cell, so that it does not count; return how many students had some.
 
     Args:
-        session: the transaction.
-        lesson: the lesson.
         row_id: the cell's row in nbgrader's tables; a written answer has two, so call this once for each.
         cell: its grade_id.
         worth: the cell's maximum when it was given.
@@ -72,8 +70,6 @@ def restore(session: Session, lesson: str, notebook: str, counting: Mapping[str,
     """Bring back what was kept for cells that count again; return how many students had some, by cell.
 
     Args:
-        session: the transaction.
-        lesson: the lesson.
         notebook: its notebook's row.
         counting: the cells that count, with their maximum points.
     """

@@ -70,11 +70,8 @@ def lateness_of(
     """Compute how late a submission is by the course's terms, and what that costs.
 
     Args:
-        terms: the lesson's terms.
-        student: the student's id.
         handed_in: the time, in UTC and without a zone, as nbgrader keeps it.
         points: all points earned; None without a score, and then nothing is lost.
-        most: the lesson's maximum points.
         plugin: nbgrader's plugin, for the policy of that name.
     """
     due = terms.due_for(student)

@@ -41,9 +41,6 @@ def with_lateness(course: Course, session: Session, lesson: str, records: Iterab
     `course.toml`. Nothing is written.
 
     Args:
-        course: the course.
-        session: of the course's gradebook.
-        lesson: the lesson.
         records: including the points given by hand, since a penalty may depend on them.
 
     Raises:
@@ -155,12 +152,7 @@ def is_due_date_written(course: Course, session: Session, lesson: str) -> bool:
 
 def write_terms(course: Course, session: Session, lesson: str, records: Iterable[Record]) -> None:
     """Bring nbgrader's tables up to date with `course.toml`, and write each change of a penalty into the history.
-
-    Args:
-        course: the course.
-        session: the transaction.
-        lesson: the lesson.
-        records: from `with_lateness`.
+    The records are from `with_lateness`.
     """
     terms, submissions = course.semester.lesson(lesson), _submissions(session, lesson)
     changed = [record for record in records if not record.lateness.is_written]
