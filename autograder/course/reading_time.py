@@ -1,4 +1,5 @@
-"""Writes into a notebook how long the lesson takes and where to stop for tonight, while a release is built.
+"""Writes into a notebook how long the lesson takes, where to stop for tonight, and how hard and important each exercise
+is, while a release is built.
 
 The notebook's text states the minutes for its exercises. Reading time is counted here: words of prose, formulas,
 unfolded lines of code, pictures. The machine's time is measured per course (`Catalogue.seconds`).
@@ -7,12 +8,13 @@ unfolded lines of code, pictures. The machine's time is measured per course (`Ca
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from nbformat import NotebookNode
 
 from autograder.course.folding import DEMO, FOLDED
+from course_lib.judging.exercise import Exercise
 
 WORDS_A_MINUTE = 180
 """Reading speed for prose that explains something. An inline formula counts as a word."""
@@ -25,6 +27,7 @@ ONE_EVENING = 90
 
 _TABLE = re.compile(r"^\| \| you will write \|.*(?:\n\|.*)+", re.M)
 _TASK = re.compile(r"^### Exercise .*\n`[\w.]+` · .* · about (\d+) minutes\b.*$", re.M)
+_RATED = re.compile(r"^`([\w.]+)` · .* · about \d+ minutes$", re.M)
 _HEADING = re.compile(r"^(##|###) ((?!Exercise )\d.*)$", re.M)
 _BLOCK, _INLINE = re.compile(r"\$\$.*?\$\$", re.S), re.compile(r"\$[^$\n]+\$")
 _HOW_LONG, _STOP = "**How long.**", "> **A good place to stop for tonight**"
@@ -64,6 +67,13 @@ def tell_times(seconds: int, cells: Sequence[NotebookNode]) -> None:
         )
         cell.source = cell.source.replace(heading, f"{stop}\n\n{heading}", 1)
     head.source = _TABLE.sub(lambda table: f"{table[0]}\n\n{sentence}", head.source)
+
+
+def tell_rating(cell: NotebookNode, exercises: Mapping[str, Exercise]) -> None:
+    """Write into the cell of a task how hard and how important its exercise is, if it is one of these, by id."""
+    ratings = {name: f" · {one.rating}" for name, one in exercises.items() if one.rating}
+    if cell.cell_type == "markdown":
+        cell.source = _RATED.sub(lambda task: task[0] + ratings.get(task[1], ""), cell.source)
 
 
 def without_times(source: str) -> str:

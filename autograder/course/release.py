@@ -37,14 +37,12 @@ from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config.loader import Config
 
-from autograder.course.asides import fold_aside, shown_cells
 from autograder.course.colab import opening_cells
 from autograder.course.course import Course
-from autograder.course.folding import fold
+from autograder.course.folding import fold, fold_aside, shown_cells
 from autograder.course.looking_back import recall_cells
 from autograder.course.notebook_definitions import answered_cells
-from autograder.course.ratings import tell_rating
-from autograder.course.reading_time import tell_times
+from autograder.course.reading_time import tell_rating, tell_times
 from autograder.course.solved import is_reason, solved_pages
 from autograder.course.store.builds import NOT_ASSETS, REFERENCE_LIST, chosen_lessons, files_in
 from autograder.errors import BadInput

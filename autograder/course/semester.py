@@ -96,17 +96,15 @@ class LessonTerms:
 
 
 @dataclass(frozen=True)
-class ExerciseTerms:
-    """The settings for one exercise.
+class Decision:
+    """How an exercise counts, whatever its verdict.
 
     Attributes:
-        drop: whether it gives no points and does not count toward the maximum.
-        full_credit: whether everyone who handed in gets all of its points.
+        drop: whether it counts for nobody, and not toward the maximum.
+        full_credit: whether everyone whose submission could be graded gets all its points.
         extra_credit: whether its points count, but not toward the maximum.
-        never_lower: whether regrading may not take points away.
-        accept: answers that are right regardless of the check: their digests, or files below the course's folder.
-        tolerance: how far an answer may be from the reference: "relative" to its value, "absolute" or both; empty to
-            keep the exercise's own tolerance.
+        never_lower: whether a submission that is graded again keeps at least the points that it had.
+        accept: answers that get all its points: their digests or, in `ExerciseTerms`, files below the course's folder.
     """
 
     drop: bool = False
@@ -114,6 +112,17 @@ class ExerciseTerms:
     extra_credit: bool = False
     never_lower: bool = False
     accept: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ExerciseTerms(Decision):
+    """The settings for one exercise.
+
+    Attributes:
+        tolerance: how far an answer may be from the reference: "relative" to its value, "absolute" or both; empty to
+            keep the exercise's own tolerance.
+    """
+
     tolerance: Mapping[str, float] = field(default_factory=dict, hash=False)
 
 
@@ -246,9 +255,7 @@ def _exercise(name: str, settings: Any, root: Path) -> ExerciseTerms:
     for answer in accept:
         _check_answer(f"{where}.accept", answer, root)
     tolerance = _tolerance(f"{where}.tolerance", settings["tolerance"]) if "tolerance" in settings else {}
-    return ExerciseTerms(
-        **{flag: settings.get(flag, False) for flag in FLAGS}, accept=tuple(accept), tolerance=tolerance
-    )
+    return ExerciseTerms(**{**settings, "accept": tuple(accept), "tolerance": tolerance})
 
 
 def _check_answer(where: str, answer: str, root: Path) -> None:

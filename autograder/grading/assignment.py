@@ -196,14 +196,8 @@ class Assignment:
 
 def _adjustment(course: Course, terms: ExerciseTerms) -> Adjustment:
     accept = {one if one.startswith("sha256:") else answers.of_file(course.root / one) for one in terms.accept}
-    return Adjustment(
-        drop=terms.drop,
-        full_credit=terms.full_credit,
-        extra_credit=terms.extra_credit,
-        never_lower=terms.never_lower,
-        accept=tuple(sorted(accept)),
-        tolerance=str(Tolerance(**terms.tolerance)),
-    )
+    told = str(Tolerance(**terms.tolerance))
+    return Adjustment(**{**vars(terms), "accept": tuple(sorted(accept)), "tolerance": told})
 
 
 def _check_cells(release: Release, course: Course, lesson: str) -> dict[str, str]:

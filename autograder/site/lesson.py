@@ -15,9 +15,9 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.course.asides import shown_cells
 from autograder.course.colab import BADGE, INSTALL
 from autograder.course.course import Course
+from autograder.course.folding import shown_cells
 from autograder.course.looking_back import RECALL
 from autograder.course.reading_time import told_times
 from autograder.course.solved import is_reason

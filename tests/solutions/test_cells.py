@@ -11,12 +11,10 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from autograder.course.asides import fold_aside, shown_cells
 from autograder.course.colab import BADGE, INSTALL
-from autograder.course.folding import TITLE
+from autograder.course.folding import TITLE, fold_aside, shown_cells
 from autograder.course.looking_back import RECALL
-from autograder.course.ratings import tell_rating
-from autograder.course.reading_time import without_times
+from autograder.course.reading_time import tell_rating, without_times
 from autograder.course.solved import is_reason
 from course_lib import exercises
 from course_lib.checking.notebook import IMPORTED_CHECK

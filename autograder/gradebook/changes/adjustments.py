@@ -9,29 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from autograder.course.semester import Decision
 from autograder.gradebook.record import ExerciseRecord, Record
 from autograder.words import count
 from course_lib.judging.observation import Outcome
 
 
 @dataclass(frozen=True)
-class Adjustment:
+class Adjustment(Decision):
     """A course's decision about one exercise.
 
     Attributes:
-        drop: whether it counts for nobody.
-        full_credit: whether everyone whose submission could be graded gets all its points.
-        extra_credit: whether its points count without being part of the maximum.
-        never_lower: whether a submission that is graded again keeps at least the points that it had.
-        accept: sorted digests of answers that get all its points.
         tolerance: how close to the reference an answer must be, in words; the verdict already includes it.
     """
 
-    drop: bool = False
-    full_credit: bool = False
-    extra_credit: bool = False
-    never_lower: bool = False
-    accept: tuple[str, ...] = ()
     tolerance: str = ""
 
     @property
