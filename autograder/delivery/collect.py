@@ -18,13 +18,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from autograder.course.course import Course
-from autograder.course.store.collected import (
-    Delivery,
-    OlderDelivery,
-    read_collected,
-    remarks_on_late,
-    write_collected,
-)
+from autograder.course.store.collected import Delivery, OlderDelivery, read_collected, remarks_on_late, write_collected
 from autograder.delivery.deliver import Deliverer, There, deliverer
 from autograder.delivery.students import folder_name, student_of
 from autograder.errors import BadInput

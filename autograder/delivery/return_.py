@@ -22,14 +22,7 @@ from typing import Any
 
 from autograder.course.course import Course
 from autograder.course.store.collected import Delivery, read_collected
-from autograder.delivery.history import (
-    ReturnedPage,
-    digest_of,
-    digest_of_text,
-    page_of,
-    read_returned,
-    write_returned,
-)
+from autograder.delivery.history import ReturnedPage, digest_of, digest_of_text, page_of, read_returned, write_returned
 from autograder.delivery.worksheet import Filled, WorksheetRow, fill
 from autograder.errors import BadInput
 from autograder.gradebook.grades import read_grades

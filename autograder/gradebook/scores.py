@@ -70,11 +70,7 @@ def _is_own(cell: Mapping[str, Any]) -> bool:
 
 
 def _write_grades(
-    session: Session,
-    lesson: LessonRows,
-    submitted: str,
-    scores: Mapping[str, float | None],
-    texts: Mapping[str, str],
+    session: Session, lesson: LessonRows, submitted: str, scores: Mapping[str, float | None], texts: Mapping[str, str]
 ) -> None:
     known = read_grades(session, lesson, submitted)
     grades, answers = [], []

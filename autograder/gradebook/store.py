@@ -31,15 +31,7 @@ from autograder.gradebook.models import (
     put,
     put_all,
 )
-from autograder.gradebook.record import (
-    CaseRecord,
-    Change,
-    Conditions,
-    ExerciseRecord,
-    HandGrade,
-    Record,
-    Standing,
-)
+from autograder.gradebook.record import CaseRecord, Change, Conditions, ExerciseRecord, HandGrade, Record, Standing
 from course_lib.judging.observation import Outcome
 
 NO_ADJUSTMENTS: Adjustments = {}

@@ -19,16 +19,7 @@ import course_lib
 from autograder.cli import main
 from autograder.course.course import Course
 from tests.autograder.platforms.downloads import laid, put, zipped
-from tests.semester.course import (
-    ATTENTION,
-    MASKING,
-    POSITIONS,
-    RIGHT,
-    Answers,
-    make_course,
-    notebook,
-    one_fork_server,
-)
+from tests.semester.course import ATTENTION, MASKING, POSITIONS, RIGHT, Answers, make_course, notebook, one_fork_server
 
 NAMED = ("ada", "bea", "ben", "cem", "dov", "fay", "gil", "hal", "ida", "jon", "kim", "Łukasz Nowak")
 CLASS = (*NAMED, *(f"s{number:02d}" for number in range(len(NAMED), 16)))

@@ -163,11 +163,7 @@ def test_a_course_that_was_named_is_not_another_one(tmp_path: Path, jupyter: Pat
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [
-        (
-            "nbgrader_config.py",
-            "c = get_config()\nc.CourseDirectory.root = '/no/such'\n",
-            "root is /no/such, and ",
-        ),
+        ("nbgrader_config.py", "c = get_config()\nc.CourseDirectory.root = '/no/such'\n", "root is /no/such, and "),
         ("nbgrader_config.py", "1 / 0", r"jupyter/nbgrader_config.py cannot be read: ZeroDivisionError"),
         ("jupyter_config.json", "{", r"jupyter_config.json cannot be read: JSONDecodeError"),
     ],

@@ -8,13 +8,7 @@ from pathlib import Path
 import pytest
 
 from autograder.course.course import Course
-from autograder.course.semester import (
-    ExerciseTerms,
-    Late,
-    LessonTerms,
-    Semester,
-    read_semester,
-)
+from autograder.course.semester import ExerciseTerms, Late, LessonTerms, Semester, read_semester
 from autograder.errors import BadInput
 
 LESSONS = ("01_attention", "02_masking")

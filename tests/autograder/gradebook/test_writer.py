@@ -206,8 +206,7 @@ def test_points_given_by_hand_stay_and_are_reviewed_where_something_changed_unde
 
 
 @pytest.mark.parametrize(
-    "timestamp",
-    ["rubbish", "", "9999999999999999999", f"1:9{'0' * 40}am", f"2026-11-21{' ' * 500}", "+9999"],
+    "timestamp", ["rubbish", "", "9999999999999999999", f"1:9{'0' * 40}am", f"2026-11-21{' ' * 500}", "+9999"]
 )
 def test_what_is_no_time_takes_the_place_of_an_earlier_submission_s(path: Path, run: ToyRun, timestamp: str) -> None:
     for handed_in in ("2026-11-20 12:00:00 +0200", timestamp):

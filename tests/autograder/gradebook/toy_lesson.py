@@ -92,11 +92,7 @@ class ToyRun:
             self.number = store.begin_run(session, run_of(lesson))
 
     def record(
-        self,
-        student: str,
-        notebook: dict[str, Any] | None,
-        scores: Mapping[str, float | None] = SCORES,
-        **more: Any,
+        self, student: str, notebook: dict[str, Any] | None, scores: Mapping[str, float | None] = SCORES, **more: Any
     ) -> tuple[Change, ...]:
         record = recorded(self.lesson, student, scores, **more)
         return self.writer.record(self.number, record, notebook, ("not graded before",))
