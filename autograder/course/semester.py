@@ -175,17 +175,6 @@ def read_semester(root: Path, lessons: Collection[str]) -> Semester:
         raise BadInput(f"{path} is not in UTF-8; save it as UTF-8") from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise BadInput(f"{path} is not TOML: {error}; fix that line") from None
-    return _semester(settings, lessons, root)
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return advice about an unknown name: the most similar known name, or all of them."""
-    names = sorted(known)
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    return f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(names) or 'none'}"
-
-
-def _semester(settings: Mapping[str, Any], lessons: Collection[str], root: Path) -> Semester:
     _check_names("", settings, ("drop_lowest", "late", "lessons", "exercises"), "setting")
     late = _late("late", settings.get("late", {}), Late())
     by_lesson, by_exercise = (_table(name, settings.get(name, {})) for name in ("lessons", "exercises"))
@@ -196,6 +185,13 @@ def _semester(settings: Mapping[str, Any], lessons: Collection[str], root: Path)
         lessons={name: _lesson(f"lessons.{name}", terms, late) for name, terms in by_lesson.items()},
         exercises={name: _exercise(name, terms, root) for name, terms in by_exercise.items()},
     )
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return advice about an unknown name: the most similar known name, or all of them."""
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    return f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(names) or 'none'}"
 
 
 def _late(where: str, settings: Any, default: Late) -> Late:

@@ -354,7 +354,9 @@ class _Run:
             possible, key=lambda found: (found.handed_in.timestamp() if by_time and found.handed_in else 0, found.rank)
         )
         others = [OlderDelivery(attempt.title, _iso(attempt.handed_in)) for attempt in reversed(older)]
-        said += [f"an earlier one does not count: {_called(other)}" for other in others]
+        for other in others:
+            when = f", {other.handed_in}" if other.handed_in else ""
+            said.append(f"an earlier one does not count: {printable(other.name)}{when}")
         name, id = person.name or newest.name, person.id if folder != person.id else ""
         row = partial(_row, lesson=lesson, student=folder, name=name, id=id)
         if before is not None and self._is_older(newest, before, lesson):
@@ -426,10 +428,6 @@ def _with_a_possible_time(found: Found, said: list[str]) -> Found:
 
 def _iso(moment: datetime | None) -> str:
     return moment.astimezone(UTC).isoformat() if moment else ""
-
-
-def _called(other: OlderDelivery) -> str:
-    return printable(other.name) + (f", {other.handed_in}" if other.handed_in else "")
 
 
 def _once(others: Sequence[OlderDelivery]) -> tuple[OlderDelivery, ...]:

@@ -173,18 +173,6 @@ def deliverer(course: Course, dry_run: bool) -> Iterator[Deliverer]:
         with tempfile.TemporaryDirectory() as staging:
             yield Deliverer(course, Path(staging))
         return
-    with _alone(course):
-        course.submitted.mkdir(parents=True, exist_ok=True)
-        for left in course.submitted.glob(f"{_BEING_MADE}*"):  # left by a run that was cut off
-            shutil.rmtree(left, ignore_errors=True)
-        with tempfile.TemporaryDirectory(
-            prefix=_BEING_MADE, dir=course.submitted, ignore_cleanup_errors=True
-        ) as staging:
-            yield Deliverer(course, Path(staging))
-
-
-@contextlib.contextmanager
-def _alone(course: Course) -> Iterator[None]:
     folder = course.root / ".katze" / "collected"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with (folder / ".lock").open("a") as lock:
@@ -192,7 +180,13 @@ def _alone(course: Course) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise BadInput("another `katze collect` is running in this course; wait until it is done") from None
-        yield
+        course.submitted.mkdir(parents=True, exist_ok=True)
+        for left in course.submitted.glob(f"{_BEING_MADE}*"):  # left by a run that was cut off
+            shutil.rmtree(left, ignore_errors=True)
+        with tempfile.TemporaryDirectory(
+            prefix=_BEING_MADE, dir=course.submitted, ignore_cleanup_errors=True
+        ) as staging:
+            yield Deliverer(course, Path(staging))
 
 
 def _safe_path(path: str, taken: Mapping[str, str]) -> str:

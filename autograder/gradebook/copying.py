@@ -132,7 +132,9 @@ def _copy_rows(
     for table in _tables():
         number = total = 0
         for rows in _read(old, source, table):
-            kept = [{name: _kept(value, target) for name, value in row.items()} for row in rows]
+            kept = rows
+            if isinstance(target, Server):
+                kept = [{name: storable(value) for name, value in row.items()} for row in rows]
             changed += sum(row[name] != now[name] for row, now in zip(rows, kept, strict=True) for name in row)
             number, total = number + len(kept), total + _sum(kept)
             if made is not None:
@@ -148,11 +150,6 @@ def _copy_rows(
                 )
         numbers[table.name] = number
     return numbers, changed
-
-
-def _kept(value: Any, target: Address) -> Any:
-    """Return a value as the target stores it."""
-    return storable(value) if isinstance(target, Server) else value
 
 
 def _sum(rows: Sequence[_Row]) -> int:

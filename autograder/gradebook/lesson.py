@@ -140,22 +140,17 @@ def save_lesson(
     assignment = session.scalar(which) or put(session, models.Assignment, {"name": lesson}, course_id=course_id)
     kernel = json.dumps(notebook["metadata"].get("kernelspec", {}))
     notebook_id = put(session, models.Notebook, {"assignment_id": assignment, "name": lesson}, kernelspec=kernel)
-    worth = _read_worth(session, lesson, notebook_id)
+    worth = {  # the previous maximum of each graded cell: from our tables, else from nbgrader's
+        cell.name: cell.max_score
+        for model in (models.GradeCell, models.TaskCell)
+        for cell in session.scalars(select(model).where(model.notebook_id == notebook_id))
+    }
+    worth |= {row.cell: row.points for row in session.scalars(select(Worth).where(Worth.lesson == lesson))}
     kept = _remove_old_cells(session, lesson, notebook_id, cells, worth)
     for cell in cells:
         _save_cell(session, notebook_id, cell)
     rows = LessonRows.load(session, assignment, notebook_id, cells)
     return rows, _move_hand_grades(session, lesson, rows, worth, kept)
-
-
-def _read_worth(session: Session, lesson: str, notebook: str) -> dict[str, float]:
-    """Return the previous maximum of each graded cell: from our tables, else from nbgrader's."""
-    known = {
-        cell.name: cell.max_score
-        for model in (models.GradeCell, models.TaskCell)
-        for cell in session.scalars(select(model).where(model.notebook_id == notebook))
-    }
-    return known | {row.cell: row.points for row in session.scalars(select(Worth).where(Worth.lesson == lesson))}
 
 
 def _move_hand_grades(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from autograder.gradebook.record import Change, Record, Standing
+from autograder.gradebook.record import Change, Record
 from course_lib.judging.observation import Outcome
 
 
@@ -77,13 +77,7 @@ class ClassResult:
             changes = {} if grading is None else {change.exercise: change for change in grading.changes}
             for record in submission.in_json():
                 change = changes.get(record["exercise"])
-                before = None if change is None else _in_json(change.before)
+                before = asdict(change.before) if change and change.before else None
                 why = [] if grading is None else list(grading.why)
                 records.append({**record, "graded_now": grading is not None, "why": why, "before": before})
         return records
-
-
-def _in_json(before: Standing | None) -> dict[str, Any] | None:
-    if before is None:
-        return None
-    return {"points": before.points, "outcome": str(before.outcome), "misconception": before.misconception}

@@ -59,14 +59,11 @@ def _checksums(notebook: Mapping[str, Any] | None) -> dict[str, str]:
     if notebook is None:
         return {}
     told = [(cell["metadata"].get("nbgrader", {}), cell) for cell in notebook["cells"]]
-    own = "\n".join(cell["source"] for cell in notebook["cells"] if _is_own(cell))
+    origins = [(cell["metadata"].get("katze", {}).get("origin"), cell["source"]) for cell in notebook["cells"]]
+    own = "\n".join(source for origin, source in origins if origin == "student")
     texts = {meta["grade_id"]: compute_checksum(node_of(cell)) for meta, cell in told if meta.get("solution")}
     tasks = [meta["grade_id"] for meta, _ in told if meta.get("task")]
     return texts | dict.fromkeys(tasks, hashlib.sha256(own.encode("utf-8", "surrogatepass")).hexdigest())
-
-
-def _is_own(cell: Mapping[str, Any]) -> bool:
-    return bool(cell["metadata"].get("katze", {}).get("origin") == "student")
 
 
 def _write_grades(

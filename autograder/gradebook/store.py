@@ -32,7 +32,6 @@ from autograder.gradebook.models import (
     put_all,
 )
 from autograder.gradebook.record import CaseRecord, Change, Conditions, ExerciseRecord, HandGrade, Record, Standing
-from course_lib.judging.observation import Outcome
 
 NO_ADJUSTMENTS: Adjustments = {}
 WAS_GRADED, WAS_SET_ASIDE, WAS_ADJUSTED = "graded", "set aside", "counted anew"
@@ -42,6 +41,7 @@ _OF_A_RECORD = "digest notebook handed_in slot problem seconds void repairs rema
 _NOT_OF_IT = ("cases", "adjustment", "counts")
 _OF_AN_EXERCISE = [field.name for field in fields(ExerciseRecord) if field.name not in _NOT_OF_IT]
 _OF_A_CASE = [field.name for field in fields(CaseRecord)]
+_OF_A_STANDING, _WHEN = [field.name for field in fields(Standing)], ("before", "after")
 """Fields that are stored unchanged, in columns of the same name."""
 
 
@@ -178,13 +178,10 @@ def add_event(
     session.add(event)
     session.flush()
     for one in changes:
-        standings = {**_columns("before", one.before), **_columns("after", one.after)}
+        standings = {
+            f"{when}_{name}": getattr(getattr(one, when), name, None) for when in _WHEN for name in _OF_A_STANDING
+        }
         session.add(models.Change(event=event.id, exercise=one.exercise, **standings))
-
-
-def _columns(when: str, standing: Standing | None) -> dict[str, object]:
-    names = ("outcome", "points", "misconception")
-    return {f"{when}_{name}": getattr(standing, name, None) for name in names}
 
 
 # --- reading
@@ -292,23 +289,15 @@ def history(session: Session, lesson: str, student: str) -> list[tuple[dict[str,
     of_it = select(*Event.__table__.c).where(Event.lesson == lesson, Event.student == student).order_by(Event.id)
     found = []
     for event in session.execute(of_it).all():
-        rows = session.scalars(
-            select(models.Change).where(models.Change.event == event.id).order_by(models.Change.exercise)
-        )
-        changes = [
-            Change(
-                row.exercise,
-                _standing(row.before_outcome, row.before_points, row.before_misconception),
-                _standing(row.after_outcome, row.after_points, row.after_misconception),
-            )
-            for row in rows
-        ]
+        rows = select(models.Change).filter_by(event=event.id).order_by(models.Change.exercise)
+        changes = [Change(row.exercise, *(_standing(row, when) for when in _WHEN)) for row in session.scalars(rows)]
         found.append((dict(event._mapping), changes))
     return found
 
 
-def _standing(outcome: Outcome | None, points: float | None, misconception: str | None) -> Standing | None:
-    return None if outcome is None else Standing(outcome, points, misconception)
+def _standing(row: models.Change, when: str) -> Standing | None:
+    columns = [getattr(row, f"{when}_{name}") for name in _OF_A_STANDING]
+    return None if columns[0] is None else Standing(*columns)
 
 
 def by_hand(session: Session, lesson: str, student: str | None = None) -> dict[str, tuple[HandGrade, ...]]:

@@ -57,7 +57,8 @@ def with_lateness(course: Course, session: Session, lesson: str, records: Iterab
             continue
         if terms.due is not None:
             points = None if record.void else record.earned
-            then = _handed_in(terms, record.student, submission)
+            given = terms.handed_in.get(record.student)
+            then = utc(given) if given else submission.timestamp
             late = lateness_of(terms, record.student, then, points, record.most, plugin)
             late = replace(late, is_written=_is_written(terms, late.penalty, submission, before))
         elif before is not None:  # written for a due date that is not set any more, unless nbgrader has come since
@@ -79,11 +80,6 @@ def _marks(course: Course, lesson: str) -> dict[str, bool | None]:
     with contextlib.suppress(BadInput):  # those who need a damaged record report it
         return {student: one.late for student, one in read_collected(course, lesson).items()}
     return {}
-
-
-def _handed_in(terms: LessonTerms, student: str, submission: Any) -> datetime | None:
-    """Return when a student handed in, in UTC and without a zone: from `course.toml`, else from the submission."""
-    return utc(terms.handed_in[student]) if student in terms.handed_in else submission.timestamp
 
 
 def _as_it_stands(submission: Any, before: Terms | None, record: Record) -> Lateness:
