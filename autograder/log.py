@@ -154,10 +154,8 @@ def _event(
 
 
 def print_story(tale: Mapping[str, Any], console: Console, every_case: bool = False) -> None:
-    """Print the story: facts, each exercise with its cases, points by hand, and the history.
-
-    Args:
-        every_case: whether to print each case on a line of its own; by default, right ones are only counted.
+    """Print the story: facts, each exercise with its cases, points by hand, and the history. Right cases are only
+    counted, unless every case is to be printed.
     """
     worth = _points(tale) if tale["counts"] else f"{store.WAS_SET_ASIDE}: to be graded again"
     if tale["waiting_by_hand"] and tale["counts"]:

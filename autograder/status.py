@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from autograder.course.course import Course
+from autograder.course.store.builds import solution_lessons
 from autograder.course.store.collected import read_collected, remarks_on_late
 from autograder.delivery.history import changed_since, read_returned
 from autograder.gradebook import store
@@ -126,16 +127,12 @@ class LessonStatus:
 
 
 def status_of(course: Course, lessons: Sequence[str] = ()) -> list[LessonStatus]:
-    """Return the status of each lesson, in order.
-
-    Args:
-        lessons: the lessons; by default all that are released or have solutions.
+    """Return the status of each of these lessons, in order; by default of all that are released or have solutions.
 
     Raises:
         BadInput: there is no such lesson; the gradebook cannot be read.
     """
-    written = {path.parent.name for path in course.solutions.glob("*/*.py") if path.stem == path.parent.name}
-    known = sorted(written | set(course.lessons()))
+    known = sorted({*solution_lessons(course), *course.lessons()})
     for lesson in lessons:
         if lesson not in known:
             course.release_notebook(lesson)  # a misspelled lesson raises an error that lists the known ones

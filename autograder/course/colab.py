@@ -95,12 +95,7 @@ _LINKED = re.compile(r"\[Open in Colab\]\(https://colab\.research\.google\.com/g
 
 
 def install_cell(library: str, code: str, catalogue: Catalogue) -> NotebookNode:
-    """Build the cell that installs what a lesson needs.
-
-    Args:
-        library: the requirement from which pip installs the course's library.
-        catalogue: the course's exercises, which list what Colab lacks.
-    """
+    """Build the cell that installs the course's library, from this requirement, and what this code needs besides."""
     needed = "\n".join(f'        "{package}",' for package in (library, *LACKING, *_lacking_for(code, catalogue)))
     source = _CELL.format(needed=needed, version=course_lib.__version__)
     cell: NotebookNode = nbformat.v4.new_code_cell(source, id=INSTALL, metadata={"tags": [INSTALL], **FOLDED})

@@ -210,10 +210,7 @@ class Course:
 
     def secret(self, make: bool = True) -> bytes:
         """Return the 32 random bytes from which hidden inputs are derived; made on first use, readable only by the
-        owner.
-
-        Args:
-            make: whether to make a missing secret; otherwise return b"".
+        owner. If a missing secret is not to be made, return b"".
 
         Raises:
             BadInput: the file is damaged.

@@ -31,11 +31,8 @@ def needed_of_notebook(notebook: Path, source: str) -> list[ast.stmt]:
 
 
 def answered_cells(notebook: Path, fresh: bytes) -> list[str]:
-    """Return the `grade_id`s of a notebook's cells that contain an answer; [] if the file is not a notebook.
-
-    Args:
-        notebook: a copy of a released notebook, or the released one itself.
-        fresh: the same lesson's notebook, freshly released.
+    """Return the `grade_id`s of the cells with an answer in a released notebook or a copy of one, by comparison with a
+    fresh release; [] if the file is not a notebook.
     """
     stubs = _answer_cells(json.loads(fresh))
     try:

@@ -104,16 +104,13 @@ class Role:
 
 
 def release(course: Course, lessons: Sequence[str] | None = None) -> list[Path]:
-    """Build the students' notebooks, and nbgrader's source notebooks on the way.
+    """Build the students' notebooks, and nbgrader's source notebooks on the way; return the paths of the first.
 
     Build everything before writing anything: if one lesson fails, nothing changes. Files that a lesson no longer has
     stay, and `check_release` names them.
 
     Args:
-        lessons: the lessons to build; by default all in `course.solutions`.
-
-    Returns:
-        The notebooks, in the order of `lessons`.
+        lessons: the lessons to build, in the order of the result; by default all in `course.solutions`.
 
     Raises:
         BadInput: a lesson does not exist, or disagrees with its exercises.
@@ -130,14 +127,11 @@ def release(course: Course, lessons: Sequence[str] | None = None) -> list[Path]:
 
 
 def check_release(course: Course, lessons: Sequence[str] | None = None) -> list[str]:
-    """Return the differences between the release on disk and what `release` would build; empty if there are none.
+    """Return the differences between the release on disk and what `release` would build: one line for each file that is
+    missing, different or left over. Nothing is written.
 
     Args:
-        course: the course to check; nothing is written.
         lessons: as for `release`; leftover lessons and solutions are reported only if all lessons are checked.
-
-    Returns:
-        One line for each file that is missing, different or left over.
 
     Raises:
         BadInput: as for `release`.
@@ -343,11 +337,7 @@ def _name(cells: Sequence[NotebookNode]) -> None:
 
 
 def _check_agreement(lesson: str, notebook: NotebookNode, wanted: Iterable[str]) -> None:
-    """Check that every exercise of the lesson has one answer, followed by one check.
-
-    Raises:
-        BadInput: the first disagreement.
-    """
+    """Check that every exercise of the lesson has one answer, followed by one check."""
     order = [cell.metadata.nbgrader.grade_id for cell in notebook.cells if "nbgrader" in cell.metadata]
     for grade_id, times in Counter(order).items():
         if times > 1:

@@ -12,12 +12,9 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 def data_folder(packages: Path) -> Path:
-    """Return the folder for a package's data, given the folder where pip has installed the package.
+    """Return the folder for a package's data, given the folder of packages where pip has installed it.
 
     It differs between `pip install`, `pip install --user` and `pip install --target`.
-
-    Args:
-        packages: the folder of packages, such as ".../lib/python3.12/site-packages".
     """
     for scheme in sysconfig.get_scheme_names():
         if Path(sysconfig.get_path("purelib", scheme)).resolve() == packages.resolve():
@@ -30,10 +27,8 @@ INSTALLED = data_folder(REPOSITORY) / "share" / "katze" / "notebooks"
 
 
 def released_notebooks(*places: Path) -> dict[str, Path]:
-    """Return the released notebooks, by lesson, from the first place that has some.
-
-    Args:
-        places: folders in or below a course; this repository and the installed package are tried after them.
+    """Return the released notebooks, by lesson, from the first place that has some: a folder in or below a course, then
+    this repository, then the installed package.
 
     Raises:
         BadInput: no place has any.

@@ -109,10 +109,7 @@ def limits_from(config: Config) -> tuple[Limits, dict[str, Allowance]]:
 
 
 def exercises_from(file: Path, config: Config) -> Catalogue:
-    """Return the lessons' exercises; none in a plain nbgrader course.
-
-    Args:
-        file: the course's `nbgrader_config.py`.
+    """Return the lessons' exercises, for a course's `nbgrader_config.py`; none in a plain nbgrader course.
 
     Raises:
         BadInput: the setting is not a table of lessons and modules; or it is not a literal, as students' `check` needs.
@@ -130,10 +127,7 @@ def exercises_from(file: Path, config: Config) -> Catalogue:
 
 
 def shows_from(config: Config, name: str) -> bool:
-    """Return whether students see a part of the course; by default they do.
-
-    Args:
-        name: "solutions" (students may ask for them) or "slides" (cells about a lecture's slides).
+    """Return whether students see a part of the course, "solutions" or "slides"; by default they do.
 
     Raises:
         BadInput: it is neither True nor False.

@@ -25,11 +25,7 @@ def is_reason(cell: NotebookNode) -> bool:
 
 
 def solved_pages(lesson: str, cells: Sequence[NotebookNode]) -> Iterator[tuple[str, str]]:
-    """Yield a lesson's pages with their names, such as "ols.fit.md".
-
-    Args:
-        lesson: its name, for messages.
-        cells: the cells in `solutions/`.
+    """Yield a lesson's pages with their names, such as "ols.fit.md", from its cells in `solutions/`.
 
     Raises:
         BadInput: a reason is not directly below an answer.

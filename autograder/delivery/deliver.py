@@ -161,10 +161,8 @@ class Deliverer:
 
 @contextlib.contextmanager
 def deliverer(course: Course, dry_run: bool) -> Iterator[Deliverer]:
-    """Take submissions into a course while the block runs.
-
-    Args:
-        dry_run: only find out what would happen to each one; `put` must not be called.
+    """Take submissions into a course while the block runs. In a dry run, which only finds out what would happen to each
+    one, `put` must not be called.
 
     Raises:
         BadInput: somebody else is collecting.

@@ -196,11 +196,7 @@ def _not_final(course: Course, lesson: str, records: Sequence[Record]) -> Iterat
 
 
 def fill_worksheet(plan: GoingBack, worksheet: Path, scale: bool = False) -> Filled:
-    """Fill in points, and for Moodle comments, in a table that the platform has exported.
-
-    Args:
-        worksheet: Moodle's grading worksheet, or Gradescope's grades.
-        scale: if the platform's maximum is different, scale the points to it.
+    """Fill in points, and for Moodle comments, in a table that the platform has exported; see `worksheet.fill`.
 
     Raises:
         BadInput: as for `worksheet.fill`; or Katze fills in no table for this platform.

@@ -63,11 +63,8 @@ class Filled:
 
 
 def fill(path: Path, platform: Platform, entries: Sequence[WorksheetRow], scale: bool = False) -> Filled:
-    """Fill in a table that a platform has exported: Moodle's grading worksheet, or Gradescope's grades.
-
-    Args:
-        platform: a platform that has a column of points.
-        scale: if the platform's maximum is different, scale the points to it.
+    """Fill in a table that a platform has exported: Moodle's grading worksheet, or Gradescope's grades. If asked to
+    scale, turn points into shares of the platform's maximum where that is different.
 
     Raises:
         BadInput: it cannot be read, is not such a table, or has another maximum than the lesson.

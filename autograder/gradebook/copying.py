@@ -39,15 +39,9 @@ class GradebookCopy:
 
 
 def copy_gradebook(source: Address, target: Address, *, dry_run: bool = False) -> GradebookCopy:
-    """Copy a whole gradebook, as it is at one moment, to a place that has none. On failure, nothing is copied. No run
-    can write meanwhile.
-
-    Every row is read back and compared before the copy is kept.
-
-    Args:
-        source: the gradebook; it does not change.
-        target: a file that does not exist yet, or an empty database.
-        dry_run: only report what would be copied.
+    """Copy a whole gradebook, as it is at one moment, to a place that has none: a file that does not exist yet, or an
+    empty database. On failure, nothing is copied. No run can write meanwhile. Every row is read back and compared
+    before the copy is kept. A dry run only reports what would be copied.
 
     Raises:
         BadInput: one of them cannot be used, or the data does not fit into the target; nothing was copied.
@@ -63,10 +57,8 @@ def copy_gradebook(source: Address, target: Address, *, dry_run: bool = False) -
 
 
 def copy_to_file(address: Address, path: Path) -> None:
-    """Copy a gradebook into a new file, even while a run writes it; do nothing if it does not exist yet.
-
-    Args:
-        path: the file; its folder must exist.
+    """Copy a gradebook into a new file in an existing folder, even while a run writes it; do nothing if it does not
+    exist yet.
 
     Raises:
         BadInput: it cannot be read.
@@ -119,14 +111,8 @@ def _tables() -> list[Table]:
 def _copy_rows(
     old: GradebookSession, source: Session, target: Address, made: Session | None
 ) -> tuple[dict[str, int], int]:
-    """Copy all rows into an empty gradebook, and compare them.
-
-    Args:
-        old: the source's address.
-        made: the connection to write to; None only to count.
-
-    Returns:
-        The number of rows by table, and how many texts had to change.
+    """Copy all rows into an empty gradebook, and compare them; without a session to write to, only count them. Return
+    the number of rows by table, and how many texts had to change.
     """
     numbers, changed = {}, 0
     for table in _tables():

@@ -34,15 +34,10 @@ class GradebookFile(GradebookSession):
     """A gradebook in a file, for one run at a time. No connection stays open between transactions.
 
     Attributes:
-        path: the database file.
+        path: the database file, such as `gradebook.db`; its folder must exist.
     """
 
     def __init__(self, path: Path) -> None:
-        """Only remember the path; entering opens the file.
-
-        Args:
-            path: the database file, such as `gradebook.db`; its folder must exist.
-        """
         super().__init__(path.name)
         self.path = path
 

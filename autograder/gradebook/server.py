@@ -41,17 +41,11 @@ class GradebookServer(GradebookSession):
     """A gradebook on a server; this run locks one lesson, or all of them.
 
     Attributes:
-        server: its address.
+        server: its address; the database must exist.
         lesson: the lesson that the run locks; None for all of them.
     """
 
     def __init__(self, server: Server, lesson: str | None) -> None:
-        """Only remember the address; entering connects.
-
-        Args:
-            server: its address; the database must exist.
-            lesson: the lesson to lock; None for all of them.
-        """
         super().__init__(str(server))
         self.server = server
         self.lesson = lesson

@@ -16,7 +16,7 @@ from autograder.gradebook import migrations
 
 
 class GradebookSession(ABC):
-    """nbgrader's database, to look at, or to enter for one run, which then has it to itself.
+    """nbgrader's database, to look at, or to enter for one run, which then has it to itself. Only entering opens it.
 
         with open_gradebook(course.gradebook, lesson) as book:
             ...                             # our tables, if any, are now up to date
@@ -32,7 +32,6 @@ class GradebookSession(ABC):
     """
 
     def __init__(self, name: str) -> None:
-        """Only remember the name; entering opens the gradebook."""
         self.name = name
         self.notices: list[str] = []
         self._resources = contextlib.ExitStack()

@@ -69,7 +69,6 @@ def save(
     """Replace a submission's record, add the changes to its history, and return them.
 
     Args:
-        run: the run that graded it.
         why: the reasons why it was graded, or graded again, a sentence each.
         unchanged: exercises that were not graded again: their records stay.
         adjustments: the course's decisions; history and changes have the points with these applied.
@@ -158,7 +157,6 @@ def add_event(
     """Add an event to the history of a submission's grade.
 
     Args:
-        run: the run in which it happened.
         record: the submission's record from then on.
         kind: `WAS_GRADED` and the like.
         points: the points from then on, or None.
@@ -383,7 +381,6 @@ def overwritten(session: Session, lesson: str, counted: Mapping[str, Record]) ->
     """Return the students whose automatic scores in nbgrader's tables do not match our records.
 
     Args:
-        lesson: the lesson, or an assignment of several notebooks.
         counted: the records by student, with adjustments applied.
     """
     columns = (models.SubmittedAssignment.student_id, models.Notebook.name, models.BaseCell.name)

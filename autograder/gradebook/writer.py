@@ -56,7 +56,7 @@ class GradebookWriter:
         self, notebook: Mapping[str, Any], adjustments: Adjustments = store.NO_ADJUSTMENTS
     ) -> list[str]:
         """Bring the lesson in nbgrader's tables up to date: assignment, notebook, and every cell that matters for
-        grading.
+        grading. Return what happened to points by hand for cells that went, came back or changed their points.
 
         What `nbgrader generate_assignment` wrote stays, hidden tests included; changed points and texts are updated.
 
@@ -64,9 +64,6 @@ class GradebookWriter:
             notebook: its release, in nbformat 4.5.
             adjustments: the course's decisions about its exercises. Scores written from now on include them; call
                 `apply_adjustments` for earlier scores.
-
-        Returns:
-            What happened to points given by hand for cells that went, came back or changed their points, a line each.
         """
         with self._book.begin() as session:
             self._rows, moved = save_lesson(session, self._course_id, self._lesson, notebook, adjustments)
@@ -74,10 +71,8 @@ class GradebookWriter:
         return moved
 
     def apply_adjustments(self, run: int) -> list[str]:
-        """Apply the adjustments of `ensure_assignment` to the existing scores, without grading anything.
-
-        Returns:
-            The changes, a line per exercise.
+        """Apply the adjustments of `ensure_assignment` to the existing scores, without grading anything. Return the
+        changes, a line per exercise.
         """
         now, rows = self._adjustments, self._rows
         with self._book.begin() as session:
@@ -125,7 +120,7 @@ class GradebookWriter:
         why: Iterable[str] = (),
         unchanged: Collection[str] = (),
     ) -> tuple[Change, ...]:
-        """Write one graded submission, replacing earlier automatic scores.
+        """Write one graded submission, replacing earlier automatic scores; return the changes since it was recorded.
 
         Points given by hand stay. Such a grade is marked for review only if its automatic score or its text has
         changed. An untouched written answer scores 0.
@@ -135,9 +130,6 @@ class GradebookWriter:
             notebook: the graded notebook; None where there is none.
             why: the reasons why it was graded, or graded again.
             unchanged: exercises that were not graded again.
-
-        Returns:
-            The changes since it was last recorded.
 
         Raises:
             ValueError: a score is not between 0 and the cell's points, or its cell is unknown.

@@ -33,7 +33,6 @@ def keep(session: Session, lesson: str, row_id: str, cell: str, worth: float, wi
 
     Args:
         row_id: the cell's row in nbgrader's tables; a written answer has two, so call this once for each.
-        cell: its grade_id.
         worth: the cell's maximum when it was given.
         with_comments: whether to put aside the comments too, because the cell is going.
     """
@@ -67,11 +66,8 @@ def _with_student(model: Any) -> Select[Any]:
 
 
 def restore(session: Session, lesson: str, notebook: str, counting: Mapping[str, float]) -> dict[str, int]:
-    """Bring back what was kept for cells that count again; return how many students had some, by cell.
-
-    Args:
-        notebook: its notebook's row.
-        counting: the cells that count, with their maximum points.
+    """Bring back what was kept for cells that count again, which are given with their maximum points; return how many
+    students had some, by cell.
     """
     restored: dict[str, int] = {}
     for kept in session.scalars(select(Kept).where(Kept.lesson == lesson, Kept.cell.in_(list(counting)))).all():
