@@ -234,39 +234,28 @@ _NUMBERS = {"collected", "graded", "to grade", "need you", "returned"}
 
 
 def _to_see_to(one: LessonStatus) -> list[str]:
-    lines = list(one.refused)
-    if one.no_score:
-        lines.append(f"no score: {some(one.no_score)}; `katze log STUDENT {quote(one.lesson)}` says why.")
-    if one.ungraded:
-        lines.append(
-            f"an exercise could not be graded: {some(one.ungraded)}; `katze log STUDENT {quote(one.lesson)}` says why. "
-            "Points given for it in formgrader count."
-        )
-    if one.by_hand:
-        lines.append(f"{count(len(one.by_hand), 'student')} with written answers that nobody has read yet.")
-    if one.changed_since_read:
-        lines.append(
-            f"changed after a person gave points, which count until the answer is read again in formgrader: "
-            f"{some(one.changed_since_read)}."
-        )
-    if one.stale:
-        brings = f"`{one.grading}` brings them up to date without grading anything"
-        lines.append(f"penalties or pages are not up to date for {some(one.stale)}; {brings}.")
-    lines += [line.removeprefix(f"{one.lesson}: ") for line in remarks_on_late(one.lesson, one.marked_late)]
-    if one.withdrawn:
-        exported = "`katze export` leaves them out unless you add --withdrawn"
-        lines.append(f"{count(len(one.withdrawn), 'submission')} withdrawn: {some(one.withdrawn)}; {exported}.")
-    if one.frozen and one.to_grade:
-        lines.append(
-            f"frozen, so {some(one.to_grade)} will not be graded until you run `katze thaw {quote(one.lesson)}`."
-        )
-    if one.moved:
-        listed = ", ".join(f"{old} (now {new})" if new else old for old, new in one.moved.items())
-        keeps = "" if one.frozen else f"; `katze freeze {quote(one.lesson)}` keeps them when it is graded again"
-        count_where = f"They count, but not in nbgrader's own totals{keeps}."
-        lines.append(f"grades are for exercises that the lesson no longer has: {listed}. {count_where}")
-    if one.changed_since:
-        lines.append(f"the page has changed since it was returned: {some(one.changed_since)}.")
-    if one.not_looked_at:
-        lines.append(f"not looked at: {some(one.not_looked_at)}.")
-    return lines
+    lesson, says_why = quote(one.lesson), f"`katze log STUDENT {quote(one.lesson)}` says why."
+    late = "".join(remarks_on_late(one.lesson, one.marked_late)).removeprefix(f"{one.lesson}: ")
+    moved = ", ".join(f"{old} (now {new})" if new else old for old, new in one.moved.items())
+    keeps = "" if one.frozen else f"; `katze freeze {lesson}` keeps them when it is graded again"
+    lines: dict[str, object] = {
+        f"no score: {some(one.no_score)}; {says_why}": one.no_score,
+        f"an exercise could not be graded: {some(one.ungraded)}; {says_why} Points given for it in formgrader "
+        "count.": one.ungraded,
+        f"{count(len(one.by_hand), 'student')} with written answers that nobody has read yet.": one.by_hand,
+        "changed after a person gave points, which count until the answer is read again in formgrader: "
+        f"{some(one.changed_since_read)}.": one.changed_since_read,
+        f"penalties or pages are not up to date for {some(one.stale)}; `{one.grading}` brings them up to date without "
+        "grading anything.": one.stale,
+        late: late,
+        f"{count(len(one.withdrawn), 'submission')} withdrawn: {some(one.withdrawn)}; `katze export` leaves them out "
+        "unless you add --withdrawn.": one.withdrawn,
+        f"frozen, so {some(one.to_grade)} will not be graded until you run `katze thaw {lesson}`.": (
+            one.frozen and one.to_grade
+        ),
+        f"grades are for exercises that the lesson no longer has: {moved}. They count, but not in nbgrader's own "
+        f"totals{keeps}.": moved,
+        f"the page has changed since it was returned: {some(one.changed_since)}.": one.changed_since,
+        f"not looked at: {some(one.not_looked_at)}.": one.not_looked_at,
+    }
+    return [*one.refused, *(line for line, holds in lines.items() if holds)]

@@ -94,15 +94,16 @@ def fill(path: Path, platform: Platform, entries: Sequence[WorksheetRow], scale:
             else:
                 cells.write(row + 1, columns.places["comment"][0], entry.comment)
                 comments.append(entry.student)
-    remarks = []
-    if missing:
-        remarks.append(f"No row in {path.name}, so no points there: {some(missing)}.")
-    if kept:
-        remarks.append(f"{path.name} has another comment already, which was kept: {some(kept)}.")
-    if not has_comments and any(entry.comment for entry in entries):
-        remarks.append(f"{path.name} has no column for comments: they are only on the pages.")
+    remarks = {
+        f"No row in {path.name}, so no points there: {some(missing)}.": missing,
+        f"{path.name} has another comment already, which was kept: {some(kept)}.": kept,
+        f"{path.name} has no column for comments: they are only on the pages.": (
+            not has_comments and any(entry.comment for entry in entries)
+        ),
+    }
     text = table.preface + cells.text()  # comments are HTML, which can spell every character
-    return Filled(text.encode(table.encoding, "xmlcharrefreplace"), tuple(points), tuple(comments), tuple(remarks))
+    told = tuple(remark for remark, holds in remarks.items() if holds)
+    return Filled(text.encode(table.encoding, "xmlcharrefreplace"), tuple(points), tuple(comments), told)
 
 
 def _columns(path: Path, platform: Platform, headings: Sequence[str]) -> Columns:

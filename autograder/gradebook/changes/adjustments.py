@@ -6,7 +6,7 @@ arithmetic: nothing is graded again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from autograder.course.semester import Decision
@@ -42,16 +42,15 @@ class Adjustment(Decision):
         }
         return ", ".join(word for word, holds in words.items() if holds) or "as judged"
 
-    def of_everyone(self) -> Iterator[str]:
-        """Yield the sentences that every student reads about it."""
-        if self.drop:
-            yield "This exercise was dropped: it counts for nobody."
-        if self.full_credit:
-            yield "Everyone gets full points for this exercise."
-        if self.extra_credit:
-            yield "This exercise is extra credit: its points count on top of the maximum."
-        if self.tolerance:
-            yield f"A result may be {self.tolerance} away from the reference."
+    def of_everyone(self) -> list[str]:
+        """Return the sentences that every student reads about it."""
+        sentences = {
+            "This exercise was dropped: it counts for nobody.": self.drop,
+            "Everyone gets full points for this exercise.": self.full_credit,
+            "This exercise is extra credit: its points count on top of the maximum.": self.extra_credit,
+            f"A result may be {self.tolerance} away from the reference.": self.tolerance,
+        }
+        return [sentence for sentence, holds in sentences.items() if holds]
 
 
 Adjustments = Mapping[str, Adjustment]
@@ -75,7 +74,7 @@ def adjusted(record: Record, adjustments: Adjustments) -> Record:
 
 
 def _adjusted(one: ExerciseRecord, adjustment: Adjustment, graded: bool) -> ExerciseRecord:
-    points, told = one.points, [*adjustment.of_everyone()]
+    points, told = one.points, adjustment.of_everyone()
     if graded and adjustment.drop:
         points = 0.0
     elif graded and adjustment.full_credit:
