@@ -37,7 +37,6 @@ _WITH_PRIMER = (
     "training loops that all others take for granted."
 )
 _WITHOUT = "You need to know Python, and the basics of PyTorch: tensors, gradients and a training loop."
-_ADDED = re.compile(rf"\n\n{re.escape(_HOW_LONG)}.*|^{re.escape(_STOP)}.*\n\n", re.M)
 
 
 def tell_times(seconds: int, cells: Sequence[NotebookNode]) -> None:
@@ -74,11 +73,6 @@ def tell_rating(cell: NotebookNode, exercises: Mapping[str, Exercise]) -> None:
     ratings = {name: f" · {one.rating}" for name, one in exercises.items() if one.rating}
     if cell.cell_type == "markdown":
         cell.source = _RATED.sub(lambda task: task[0] + ratings.get(task[1], ""), cell.source)
-
-
-def without_times(source: str) -> str:
-    """Return a cell's text without the additions by `tell_times`."""
-    return _ADDED.sub("", source)
 
 
 def what_it_takes(lessons: Iterable[Path]) -> str:

@@ -18,7 +18,6 @@ from autograder.gradebook.record import Record
 from autograder.intake.timestamps import moment
 from autograder.repair.release import exercise_of
 
-NO_TEXTS: Mapping[str, str] = {}
 _IN_PLACE = ("cell_id", "notebook_id")  # the key of a grade, and of a comment
 
 
@@ -29,8 +28,8 @@ def save_grades(
     notebook: Mapping[str, Any] | None,
     scores: Mapping[str, float | None],
     problem: str,
-    problems: Mapping[str, str] = NO_TEXTS,
-    answers: Mapping[str, str] = NO_TEXTS,
+    problems: Mapping[str, str],
+    answers: Mapping[str, str],
 ) -> None:
     """Write one graded submission; see `GradebookWriter.record`.
 

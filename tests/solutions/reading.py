@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,11 @@ def read_lesson(lesson: str) -> NotebookNode:
     """The source of a lesson as a notebook that nobody may change."""
     notebook: NotebookNode = jupytext.read(ROOT / "solutions" / lesson / f"{lesson}.py")
     return notebook
+
+
+def without_times(source: str) -> str:
+    """A cell's text without what a release says about how long the lesson takes."""
+    return re.sub(r"(?m)\n\n\*\*How long\.\*\*.*|^> \*\*A good place to stop for tonight\*\*.*\n\n", "", source)
 
 
 def defined_by(lesson: str, beginning: str, old: str = "", new: str = "", **names: Any) -> dict[str, Any]:

@@ -14,11 +14,11 @@ from nbformat import NotebookNode
 from autograder.course.colab import BADGE, INSTALL
 from autograder.course.folding import TITLE, fold_aside, shown_cells
 from autograder.course.looking_back import RECALL
-from autograder.course.reading_time import tell_rating, without_times
+from autograder.course.reading_time import tell_rating
 from autograder.course.solved import is_reason
 from course_lib import exercises
 from course_lib.checking.notebook import IMPORTED_CHECK
-from tests.solutions.reading import ROOT
+from tests.solutions.reading import ROOT, without_times
 
 STUB = "raise NotImplementedError()"
 """What nbgrader leaves where an answer was."""

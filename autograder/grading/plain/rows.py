@@ -116,7 +116,7 @@ def save(
     for name, rows in notebooks.items():
         scores = {one.cell: one.points for one in record.exercises if one.exercise == f"{name}.{one.cell}"}
         answers = dict(_answers(graded.get(name, {"cells": []})["cells"]))
-        save_grades(session, rows, record, graded.get(name), scores, problems.get(name, ""), answers=answers)
+        save_grades(session, rows, record, graded.get(name), scores, problems.get(name, ""), {}, answers)
 
 
 def _answers(cells: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:

@@ -20,10 +20,9 @@ from autograder.course.reading_time import (
     tell_times,
     told_times,
     what_it_takes,
-    without_times,
 )
 from course_lib.exercises import LESSONS, SECONDS
-from tests.solutions.reading import ROOT
+from tests.solutions.reading import ROOT, without_times
 
 HEAD = """# Lesson 77 · Naps
 
