@@ -47,9 +47,7 @@ def _loss_of_each(word_logits: Tensor, word_labels: Tensor, pair_logits: Tensor,
 
 
 _slip = edits_of(_loss_of_each)
-_ASKED, _BOTH = "word_labels != -100", "tokens + pairs"
-_WORDS_TWICE = ("[asked].log", "[asked].softmax(-1).log")
-_PAIRS_TWICE = ("pair_logits.log", "pair_logits.softmax(-1).log")
+_BOTH = "tokens + pairs"
 
 
 def _loss_by_loop(word_logits: Tensor, word_labels: Tensor, pair_logits: Tensor, pair_labels: Tensor) -> Tensor:
@@ -129,7 +127,7 @@ EXERCISE = Exercise(
         *mistake(
             "Your answer skips the positions whose label is 0. But 0 is the id of a token: skip the positions whose "
             "label is -100.",
-            word_0_left_out=_slip((_ASKED, "word_labels > 0")),
+            word_0_left_out=_slip(("word_labels != -100", "word_labels > 0")),
         ),
         *mistake(
             "Your answer swaps the labels of the pairs. A label is the index of the right score: 0 for the first, 1 "
@@ -149,8 +147,8 @@ EXERCISE = Exercise(
         ),
         *mistake(
             "Your answer takes a softmax twice. Pass the scores to cross_entropy: it takes the softmax itself.",
-            words_take_it_twice=_slip(_WORDS_TWICE),
-            pairs_take_it_twice=_slip(_PAIRS_TWICE),
+            words_take_it_twice=_slip(("[asked].log", "[asked].softmax(-1).log")),
+            pairs_take_it_twice=_slip(("pair_logits.log", "pair_logits.softmax(-1).log")),
         ),
         *mistake(
             "Your answer passes probabilities to nll_loss, which needs log-probabilities. Use cross_entropy on the "

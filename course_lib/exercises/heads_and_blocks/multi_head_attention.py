@@ -81,7 +81,6 @@ class _HeadsStepByStep(heads_and_blocks.MultiHeadAttention):
 
 _SPLIT, _JOINED = "unflatten(-1, (heads, -1)).transpose(1, 2)", "transpose(1, 2).flatten(2)"
 _SPLIT_IN_TURN = (_SPLIT, "unflatten(-1, (-1, heads)).mT.transpose(1, 2)")
-_JOINED_IN_TURN = (_JOINED, "permute(0, 2, 3, 1).flatten(2)")
 _IN_TURN = (
     "Your answer gives head 0 the numbers 0, heads, 2 heads, ... of each token. Give head i the i-th group of d_head "
     "numbers: put the dimension of the heads before the dimension of d_head."
@@ -223,7 +222,7 @@ EXERCISE = Exercise(
                 (_JOINED, "flatten(2)"),
             ),
             interleaved=(_IN_TURN, _SPLIT_IN_TURN),
-            interleaved_both_ways=(_IN_TURN, _SPLIT_IN_TURN, _JOINED_IN_TURN),
+            interleaved_both_ways=(_IN_TURN, _SPLIT_IN_TURN, (_JOINED, "permute(0, 2, 3, 1).flatten(2)")),
             softmax_over_the_queries=(_OVER, (_WEIGHTS, "torch.softmax(scaled, dim=-2)")),
             softmax_over_the_heads=(_OVER, (_WEIGHTS, "torch.softmax(scaled, dim=1)")),
             keys_and_values_exchanged=(

@@ -60,12 +60,11 @@ def _grouped_by_repeating(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) 
 
 
 _slip = edits_of(_grouped_by_repeating)
-_TIMES, _KEYS, _VALUES = (
-    "q.shape[1] // k.shape[1]",
-    "k.repeat_interleave(times, dim=1)",
-    "v.repeat_interleave(times, dim=1)",
+_TIMES = "q.shape[1] // k.shape[1]"
+_KEYS_IN_TURN, _VALUES_IN_TURN = (
+    ("k.repeat_interleave(times, dim=1)", "k.repeat(1, times, 1, 1)"),
+    ("v.repeat_interleave(times, dim=1)", "v.repeat(1, times, 1, 1)"),
 )
-_KEYS_IN_TURN, _VALUES_IN_TURN = (_KEYS, "k.repeat(1, times, 1, 1)"), (_VALUES, "v.repeat(1, times, 1, 1)")
 _INVERTED_TO_NAN = (("~mask", "mask"), ("-1e30", "-math.inf"))
 
 

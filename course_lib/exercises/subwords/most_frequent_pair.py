@@ -59,7 +59,6 @@ def _choose_by_a_key(counts: dict[Merge, int], ids: dict[str, int]) -> Merge:
 
 
 _TIE, _IDS, _COUNT, _CHOSEN = ", left, right", "ids[pair[0]], ids[pair[1]]", "-counts[pair]", "min(counts, key=key)"
-_NO_TIE = (_TIE, ",")
 
 
 def _choose_in_steps(counts: dict[Merge, int], ids: dict[str, int]) -> Merge:
@@ -102,7 +101,7 @@ EXERCISE = Exercise(
         first_of_several=(
             "Your answer breaks ties by the order of `counts`, which depends on the text. Take the pair with the "
             "smallest left id and, if several have it, the smallest right id.",
-            _NO_TIE,
+            (_TIE, ","),
         ),
         alphabetical=(
             "Your answer breaks ties alphabetically. Compare ids, not letters: a merged token is newer than every "
