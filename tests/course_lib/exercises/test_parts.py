@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-import pytest
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from course_lib.judging.observation import Outcome
+from course_lib.references.heads_and_blocks import AddAndNorm
 from tests.course_lib.exercises.judging import mistake, verdict
+
+Step = Callable[[Tensor], Tensor]
 
 POINTS = {
     "words_in_a_bag.mean_pooling": {"nan_without_words": 3},
@@ -55,3 +66,143 @@ POINTS = {
 def test_a_mistake_costs_its_own_part(exercise_id: str, name: str, points: int) -> None:
     for seed in (1, 5):
         assert verdict(exercise_id, mistake(exercise_id, name), seed).points == points
+
+
+@pytest.mark.parametrize(
+    "subtracted",
+    [
+        lambda scaled: scaled.mean(-1, keepdim=True),
+        lambda scaled: scaled.amin(-1, keepdim=True),
+        lambda scaled: scaled.median(-1, keepdim=True).values,
+        lambda scaled: scaled[..., :1],
+        lambda scaled: scaled.double() * 0,
+    ],
+)
+def test_only_the_largest_score_is_safe(subtracted: Callable[[Tensor], Tensor]) -> None:
+    def answer(scaled: Tensor) -> Tensor:
+        powers = torch.exp(scaled - subtracted(scaled))
+        return (powers / powers.sum(-1, keepdim=True)).to(scaled.dtype)
+
+    for seed in (None, 1, 2):
+        assert verdict("attention.weights", answer, seed).points == 2
+
+
+def _while_true(step: Step, start_id: int, end_id: int, max_new_tokens: int) -> Tensor:
+    ids = torch.tensor([start_id])
+    for _ in range(max_new_tokens):
+        ids = torch.cat([ids, step(ids).argmax().reshape(1)])
+    return ids[1:]
+
+
+def _counting_the_start(step: Step, start_id: int, end_id: int, max_new_tokens: int) -> Tensor:
+    ids = [start_id]
+    while len(ids) < max_new_tokens and ids[-1] != end_id:
+        ids.append(int(step(torch.tensor(ids)).argmax()))
+    return torch.tensor(ids[1:], dtype=torch.int64)
+
+
+def _causal(
+    x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor, **how: Any
+) -> tuple[Tensor, Tensor, Tensor]:
+    k, v = torch.cat((keys, x @ W_k), -2), torch.cat((values, x @ W_v), -2)
+    return F.scaled_dot_product_attention(x @ W_q, k, v, **how), k, v
+
+
+def test_a_single_new_token_earns_its_part() -> None:
+    assert verdict("decoding.attend_with_cache", _causal).points == 2
+    assert verdict("decoding.attend_with_cache", partial(_causal, is_causal=True)).points == 0
+
+
+def test_all_but_the_limit_earns_its_part() -> None:
+    assert verdict("decoding.greedy", _counting_the_start).points == 2
+    assert verdict("decoding.greedy", _while_true).points == 0
+
+
+def test_beams_within_the_vocabulary_earn_their_part() -> None:
+    def with_topk(step: Step, start_id: int, end_id: int, beams: int, max_new_tokens: int) -> Tensor:
+        kept: list[tuple[float, list[int]]] = [(0.0, [start_id])]
+        for _ in range(max_new_tokens):
+            candidates = [sentence for sentence in kept if sentence[1][-1] == end_id]
+            for score, tokens in kept:
+                if tokens[-1] != end_id:
+                    best = torch.log_softmax(step(torch.tensor(tokens)), dim=-1).topk(beams)
+                    following = zip(best.values.tolist(), best.indices.tolist(), strict=True)
+                    candidates += [(score + more, [*tokens, token]) for more, token in following]
+            kept = sorted(candidates, reverse=True)[:beams]
+        return torch.tensor(kept[0][1][1:])
+
+    found = verdict("decoding.beam_search", with_topk)
+    assert found.points == 5
+    assert "out of range" in found.text()
+
+
+def test_a_k_within_the_vocabulary_earns_its_part() -> None:
+    def plain(probabilities: Tensor, k: int) -> Tensor:
+        values, positions = probabilities.topk(k)
+        return torch.zeros_like(probabilities).scatter(-1, positions, values / values.sum(-1, keepdim=True))
+
+    found = verdict("decoding.top_k", plain)
+    assert found.points == 2
+    assert "out of range" in found.text()
+
+
+def test_a_mass_of_1_may_be_out_of_reach() -> None:
+    def by_the_last(probabilities: Tensor, p: float) -> Tensor:
+        ordered = probabilities.sort(dim=-1, descending=True).values
+        last = ordered.gather(-1, (ordered.cumsum(-1) < p).sum(-1, keepdim=True))
+        return F.normalize(probabilities * (probabilities >= last), p=1.0, dim=-1)
+
+    found = verdict("decoding.nucleus", by_the_last, None)
+    assert [case.case.name for case in found.cases if not case.passed] == ["p = 1, which the sum may miss by rounding"]
+    assert found.points == 2
+
+
+class PostNormOnly(AddAndNorm):
+    def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+        if self.norm_first:
+            raise NotImplementedError()
+        return self.norm(x + self.dropout(sublayer(x)))
+
+
+def test_post_norm_alone_earns_its_part_where_pre_norm_is_still_the_stub() -> None:
+    found = verdict("heads_and_blocks.add_and_norm", PostNormOnly)
+    assert (found.outcome, found.points) == (Outcome.RAISED, 2)
+
+
+class _Sliced(nn.Module):
+    def __init__(self, d_model: int, context_length: int) -> None:
+        super().__init__()
+        self.encoding = nn.Parameter(torch.randn(context_length, d_model))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.encoding.narrow(0, 0, min(x.shape[-2], len(self.encoding)))
+
+
+class _StartsOver(_Sliced):
+    def forward(self, x: Tensor) -> Tensor:
+        return x + torch.stack([self.encoding[i % len(self.encoding)] for i in range(x.shape[-2])])
+
+
+class _Indexed(_Sliced):
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.encoding[torch.arange(x.shape[-2])]
+
+
+def test_a_missing_refusal_costs_its_own_part_only() -> None:
+    for answer in (_Sliced, _StartsOver, _Indexed):
+        assert verdict("positions.learned_positions", answer).points == 2
+    told = " ".join(verdict("positions.learned_positions", _Indexed).text().split())
+    assert "This call should raise a plain ValueError. Your answer raised IndexError" in told
+
+
+def test_learning_without_an_end_earns_its_part() -> None:
+    def learn(words, ids, merges, count, choose, join):  # type: ignore[no-untyped-def]
+        ids = dict(ids)
+        learned = []
+        for _ in range(merges):
+            learned.append(choose(count(words), ids))
+            ids.setdefault("".join(learned[-1]), len(ids))
+            words = {join(pieces, learned[-1]): times for pieces, times in words.items()}
+        return learned
+
+    assert verdict("subwords.learn_merges", learn).points == 3
