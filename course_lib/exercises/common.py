@@ -164,11 +164,7 @@ def mistake(message: str, alone: bool = False, **answers: Callable[..., Value]) 
 
 
 def slips(
-    right: Callable[..., Value],
-    beside: str = "",
-    paired: bool = True,
-    alone: bool = False,
-    **mistakes: tuple[Any, ...],
+    right: Callable[..., Value], beside: str = "", paired: bool = True, alone: bool = False, **mistakes: tuple[Any, ...]
 ) -> tuple[Misconception, ...]:
     """Mistakes, most of them edits of one right answer: under each id its message, then the edits, or a wrong answer.
 

@@ -17,17 +17,16 @@ from course_lib.attention import (
 )
 
 
-class TestSteps:
-    def test_each_step_follows_from_the_one_before(self) -> None:
-        q, k, v = torch.randn(2, 3, 5, 8), torch.randn(2, 3, 7, 8), torch.randn(2, 3, 7, 4)
-        mask = torch.rand(2, 1, 5, 7) < 0.7
-        steps = attention(q, k, v, mask)
-        assert_close(steps.scores[1, 2, 3, 4], torch.dot(q[1, 2, 3], k[1, 2, 4]))
-        assert_close(steps.scaled, steps.scores / math.sqrt(8))
-        assert torch.equal(steps.masked.isneginf(), (~mask).expand_as(steps.masked))
-        assert_close(steps.alpha, attention_weights(steps.masked))
-        assert_close(steps.out, steps.alpha @ v)
-        assert steps.out.shape == (2, 3, 5, 4)
+def test_each_step_follows_from_the_one_before() -> None:
+    q, k, v = torch.randn(2, 3, 5, 8), torch.randn(2, 3, 7, 8), torch.randn(2, 3, 7, 4)
+    mask = torch.rand(2, 1, 5, 7) < 0.7
+    steps = attention(q, k, v, mask)
+    assert_close(steps.scores[1, 2, 3, 4], torch.dot(q[1, 2, 3], k[1, 2, 4]))
+    assert_close(steps.scaled, steps.scores / math.sqrt(8))
+    assert torch.equal(steps.masked.isneginf(), (~mask).expand_as(steps.masked))
+    assert_close(steps.alpha, attention_weights(steps.masked))
+    assert_close(steps.out, steps.alpha @ v)
+    assert steps.out.shape == (2, 3, 5, 4)
 
 
 MASKS = {
@@ -39,18 +38,17 @@ MASKS = {
 }
 
 
-class TestFused:
-    @pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)
-    def test_equals_the_explicit_path_forward_and_backward(self, mask: Tensor | None) -> None:
-        inputs = [torch.randn(2, 3, 6, 8, dtype=torch.float64, requires_grad=True) for _ in "qkv"]
-        explicit, fused = attention(*inputs, mask).out, F.scaled_dot_product_attention(*inputs, mask)
-        assert_close(fused, explicit)
-        cotangent = torch.randn_like(explicit)
-        expected = torch.autograd.grad(explicit, inputs, cotangent)
-        actual = torch.autograd.grad(fused, inputs, cotangent)
-        assert all(gradient.isfinite().all() for gradient in expected)
-        for ours, theirs in zip(expected, actual, strict=True):
-            assert_close(theirs, ours)
+@pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)
+def test_the_fused_path_equals_the_explicit_one_forward_and_backward(mask: Tensor | None) -> None:
+    inputs = [torch.randn(2, 3, 6, 8, dtype=torch.float64, requires_grad=True) for _ in "qkv"]
+    explicit, fused = attention(*inputs, mask).out, F.scaled_dot_product_attention(*inputs, mask)
+    assert_close(fused, explicit)
+    cotangent = torch.randn_like(explicit)
+    expected = torch.autograd.grad(explicit, inputs, cotangent)
+    actual = torch.autograd.grad(fused, inputs, cotangent)
+    assert all(gradient.isfinite().all() for gradient in expected)
+    for ours, theirs in zip(expected, actual, strict=True):
+        assert_close(theirs, ours)
 
 
 class TestHalfPrecision:
@@ -83,19 +81,18 @@ class TestHalfPrecision:
         assert attention(x, x, x).out.shape == (2, 3, 8)
 
 
-class TestFullyMaskedRows:
-    @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
-    def test_zero_and_finite_forward_and_backward(self, dtype: torch.dtype) -> None:
-        inputs = [torch.randn(2, 4, 8).to(dtype).requires_grad_() for _ in "qkv"]
-        mask = torch.ones(4, 4, dtype=torch.bool)
-        mask[1] = False
-        out = scaled_dot_product_attention(*inputs, mask)
-        assert out.dtype == dtype
-        assert torch.equal(out[:, 1], torch.zeros_like(out[:, 1]))
-        assert (out[:, 0] != 0).any()
-        gradients = torch.autograd.grad(out.sum(), inputs)
-        assert all(gradient.isfinite().all() for gradient in gradients)
-        assert torch.equal(gradients[0][:, 1], torch.zeros_like(gradients[0][:, 1]))
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_fully_masked_rows_are_zero_and_finite_forward_and_backward(dtype: torch.dtype) -> None:
+    inputs = [torch.randn(2, 4, 8).to(dtype).requires_grad_() for _ in "qkv"]
+    mask = torch.ones(4, 4, dtype=torch.bool)
+    mask[1] = False
+    out = scaled_dot_product_attention(*inputs, mask)
+    assert out.dtype == dtype
+    assert torch.equal(out[:, 1], torch.zeros_like(out[:, 1]))
+    assert (out[:, 0] != 0).any()
+    gradients = torch.autograd.grad(out.sum(), inputs)
+    assert all(gradient.isfinite().all() for gradient in gradients)
+    assert torch.equal(gradients[0][:, 1], torch.zeros_like(gradients[0][:, 1]))
 
 
 class TestWhatDoesNotFit:

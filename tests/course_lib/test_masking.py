@@ -11,18 +11,17 @@ from course_lib.masking import (
 )
 
 
-class TestMaskedWeights:
-    @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
-    def test_fully_masked_rows_are_zero_with_finite_gradients(self, dtype: torch.dtype) -> None:
-        scaled = torch.randn(3, 4).to(dtype).requires_grad_()
-        mask = torch.ones(3, 4, dtype=torch.bool)
-        mask[1] = False
-        alpha = masked_weights(scaled, mask)
-        assert alpha.dtype == dtype
-        assert torch.equal(alpha[1], torch.zeros_like(alpha[1]))
-        (gradient,) = torch.autograd.grad((alpha * torch.arange(4)).sum(), scaled)
-        assert gradient.isfinite().all()
-        assert (gradient[0] != 0).any()
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_fully_masked_rows_are_zero_with_finite_gradients(dtype: torch.dtype) -> None:
+    scaled = torch.randn(3, 4).to(dtype).requires_grad_()
+    mask = torch.ones(3, 4, dtype=torch.bool)
+    mask[1] = False
+    alpha = masked_weights(scaled, mask)
+    assert alpha.dtype == dtype
+    assert torch.equal(alpha[1], torch.zeros_like(alpha[1]))
+    (gradient,) = torch.autograd.grad((alpha * torch.arange(4)).sum(), scaled)
+    assert gradient.isfinite().all()
+    assert (gradient[0] != 0).any()
 
 
 class TestLastWord:

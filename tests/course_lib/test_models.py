@@ -135,11 +135,10 @@ class TestGPT:
         assert block.self_attention.W_o.weight.std().item() == pytest.approx(0.02 / 4, rel=0.05)
 
 
-class TestBERT:
-    def test_without_segments_all_is_the_first(self) -> None:
-        model = BERT(BERT_SIZES).eval()
-        assert torch.equal(model(IDS).pooled, model(IDS, segments=torch.zeros_like(IDS)).pooled)
-        assert not torch.allclose(model(IDS).pooled, model(IDS, segments=torch.ones_like(IDS)).pooled)
+def test_without_segments_all_of_berts_input_is_the_first() -> None:
+    model = BERT(BERT_SIZES).eval()
+    assert torch.equal(model(IDS).pooled, model(IDS, segments=torch.zeros_like(IDS)).pooled)
+    assert not torch.allclose(model(IDS).pooled, model(IDS, segments=torch.ones_like(IDS)).pooled)
 
 
 class TestRefusals:

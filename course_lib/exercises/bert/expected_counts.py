@@ -52,7 +52,7 @@ EXERCISE = Exercise(
         idea=(
             "First work out how many tokens are chosen. Then split up the chosen tokens: 0.15 times 0.8, and so on. "
             "An average need not be a whole number."
-        ),
+        )
     ),
     misconceptions=slips(
         _counts_in_steps,

@@ -86,7 +86,7 @@ EXERCISE = Exercise(
     correct=(_loss_of_each, _loss_by_loop, _loss_by_softplus),
     steps=("token_loss", "pair_loss"),
     hints=hints(
-        idea="Add two cross-entropies, each with its own mean. Judging a pair is a classification with two classes.",
+        idea="Add two cross-entropies, each with its own mean. Judging a pair is a classification with two classes."
     ),
     misconceptions=(
         *mistake(

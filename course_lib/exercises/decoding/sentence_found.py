@@ -97,8 +97,7 @@ EXERCISE = Exercise(
             "· 0.6) is more probable than “die Katze tanzte” (0.54 · 0.4).",
             one_beginning_continued=_slip(('"E"', '"A"'), (_HELD, "[0.27, 0.216, 0.054]")),
             one_of_two_continued=_slip(
-                ('"E"', '"A"'),
-                (_EACH, "[[0.27], [0.27, 0.216], [0.27, 0.24, 0.216]][beams - 1]"),
+                ('"E"', '"A"'), (_EACH, "[[0.27], [0.27, 0.216], [0.27, 0.24, 0.216]][beams - 1]")
             ),
         ),
         *mistake(
@@ -110,10 +109,7 @@ EXERCISE = Exercise(
         *mistake(
             "With one beam you continue “die Katze” with “tanzte”. One beam keeps only the most probable extension, "
             "and “hat” is more probable (0.5 versus 0.4).",
-            second_best_word=_slip(
-                ('"B"', '"A"'),
-                (_EACH, "[[0.216], [0.27, 0.24], [0.27, 0.24, 0.216]][beams - 1]"),
-            ),
+            second_best_word=_slip(('"B"', '"A"'), (_EACH, "[[0.216], [0.27, 0.24], [0.27, 0.24, 0.216]][beams - 1]")),
         ),
         *mistake(
             "You predict the greedy sentence for every number of beams. More beams also keep other beginnings, such "

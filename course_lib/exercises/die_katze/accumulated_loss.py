@@ -70,11 +70,7 @@ EXERCISE = Exercise(
     reference=die_katze.accumulated_loss,
     cases=and_turned_around(_loss_cases),
     parts={CORE: 2, _EMPTY: 1},
-    correct=(
-        _weighed,
-        _by_loop,
-        lambda means, targets: (means * targets).nansum() / targets.sum(),
-    ),
+    correct=(_weighed, _by_loop, lambda means, targets: (means * targets).nansum() / targets.sum()),
     steps=("weights",),
     hints=hints(
         idea=(

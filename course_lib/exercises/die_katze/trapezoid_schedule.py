@@ -71,7 +71,7 @@ EXERCISE = Exercise(
         idea=(
             "There are three lines: one rises, one is flat, one falls. The rate at each step is the lowest of them. "
             "`torch.minimum` compares two tensors, and `clamp(max=...)` compares a tensor with a number."
-        ),
+        )
     ),
     misconceptions=(
         *slips(

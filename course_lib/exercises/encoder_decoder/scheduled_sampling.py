@@ -40,12 +40,7 @@ def _sampling_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 
 
 def _sampling_case(
-    name: str,
-    generator: Generator,
-    target: Tensor,
-    drawn: Tensor,
-    share: float,
-    dtype: torch.dtype = torch.float32,
+    name: str, generator: Generator, target: Tensor, drawn: Tensor, share: float, dtype: torch.dtype = torch.float32
 ) -> Case:
     sizes = {"vocab_size": 12, "d_model": integer(generator, 5, 8)}
     shapes = Given("Writer", sizes).module().state_dict()

@@ -75,7 +75,7 @@ EXERCISE = Exercise(
             "Take two slices: one without the last column, the other without the first. Ignore padding: the loss "
             "skips positions where the target is padding, so the end token of a shorter sentence can stay in what the "
             "decoder reads."
-        ),
+        )
     ),
     misconceptions=(
         *slips(

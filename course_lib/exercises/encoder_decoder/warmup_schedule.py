@@ -68,7 +68,7 @@ EXERCISE = Exercise(
         idea=(
             "One curve rises and one falls; take the lower one at each step. `torch.minimum` compares two tensors "
             "entry by entry. To test your answer, check that the curves meet at `step = warmup`."
-        ),
+        )
     ),
     misconceptions=(
         *_slips(

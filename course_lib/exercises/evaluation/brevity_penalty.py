@@ -90,7 +90,7 @@ EXERCISE = Exercise(
         idea=(
             "Handle a hypothesis without words first, or Python divides by zero. Otherwise take the smaller of 1 and "
             "the exponential: the penalty is never above 1."
-        ),
+        )
     ),
     misconceptions=(
         *mistake(

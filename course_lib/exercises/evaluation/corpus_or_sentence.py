@@ -75,7 +75,7 @@ EXERCISE = Exercise(
         idea=(
             "For micro, add up the counts of all sentences and divide once. For macro, divide for each sentence and "
             "average the results."
-        ),
+        )
     ),
     misconceptions=(
         *slips(

@@ -88,7 +88,7 @@ EXERCISE = Exercise(
         idea=(
             "A position is fine if its label is right or if it is padding. A sentence is right if all its positions "
             "are fine."
-        ),
+        )
     ),
     misconceptions=(
         *slips(

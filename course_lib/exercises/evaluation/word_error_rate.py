@@ -84,9 +84,7 @@ EXERCISE = Exercise(
     cases=_rate_cases,
     correct=(_rate_of_sums, _rate_by_loop, _rate_weighted),
     steps=("edits", "words"),
-    hints=hints(
-        idea="Compute two sums and divide once: the number of edits by the number of reference words.",
-    ),
+    hints=hints(idea="Compute two sums and divide once: the number of edits by the number of reference words."),
     misconceptions=(
         *slips(
             _rate_of_sums,

@@ -32,7 +32,4 @@ EXERCISES = collect(
 )
 """In the order of the lesson."""
 
-MOVED = {
-    "gpt.lm_loss": "",
-    "gpt.count_parameters": "",
-}
+MOVED = {"gpt.lm_loss": "", "gpt.count_parameters": ""}

@@ -104,7 +104,7 @@ EXERCISE = Exercise(
         idea=(
             "Take two mean cross-entropies and multiply only the second by the weight. For the second, flatten the "
             "logits and the targets in the same order, as in section 3."
-        ),
+        )
     ),
     misconceptions=(
         *mistake(

@@ -52,7 +52,7 @@ EXERCISE = Exercise(
         idea=(
             "Write the inputs above the targets, which are shifted by one. For which positions is the target "
             "somewhere in the input?"
-        ),
+        )
     ),
     misconceptions=slips(
         _prediction_in_place,

@@ -49,16 +49,12 @@ EXERCISE = Exercise(
     source="S0, P(w given context) = softmax(W h); Press and Wolf (2017)",
     reference=gpt.tied_logits,
     cases=and_turned_around(_logits_cases),
-    correct=(
-        _by_product,
-        F.linear,
-        lambda states, embedding: torch.einsum("...d,vd->...v", states, embedding),
-    ),
+    correct=(_by_product, F.linear, lambda states, embedding: torch.einsum("...d,vd->...v", states, embedding)),
     hints=hints(
         idea=(
             "Take the dot product of each state with each row of the embedding, as with queries and keys. Don't "
             "scale, and don't take a softmax."
-        ),
+        )
     ),
     misconceptions=slips(
         _by_product,

@@ -74,7 +74,7 @@ EXERCISE = Exercise(
         idea=(
             "Take windows that are one token longer than the context: they contain both the inputs and the targets. "
             "To index all positions at once, add a column of starts to a row of offsets 0, 1, 2, ..."
-        ),
+        )
     ),
     misconceptions=(
         *slips(

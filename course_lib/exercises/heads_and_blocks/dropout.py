@@ -81,7 +81,7 @@ EXERCISE = Exercise(
         idea=(
             "Answer two questions. Is there anything to drop? And what do you divide the remaining numbers by, so "
             "that sums keep their size on average?"
-        ),
+        )
     ),
     misconceptions=(
         *slips(

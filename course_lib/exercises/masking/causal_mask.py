@@ -71,7 +71,7 @@ EXERCISE = Exercise(
         idea=(
             "A token may see itself and everything before it. That is the lower triangle of a square, including the "
             "diagonal. `tril` keeps exactly that part of a matrix. Make sure that the dtype is `torch.bool`."
-        ),
+        )
     ),
     misconceptions=(
         *slips(

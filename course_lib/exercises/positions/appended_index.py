@@ -82,8 +82,7 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         *mistake(
-            "Your answer counts positions from 1. Start at 0.",
-            counted_from_one=_slip((_PLACES, f"{_PLACES} + 1")),
+            "Your answer counts positions from 1. Start at 0.", counted_from_one=_slip((_PLACES, f"{_PLACES} + 1"))
         ),
         *mistake(
             "Your answer puts the position in front of each vector. Append it at the end: torch.cat([x, index], "

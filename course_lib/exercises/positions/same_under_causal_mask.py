@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from functools import partial
 
 import torch
-import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import positions
@@ -161,7 +160,7 @@ EXERCISE = Exercise(
                 "You predict True if the tokens before this position are the same as in the old sentence. But the "
                 "token at this position may be a different one, which attended to fewer or more tokens at its old "
                 "position.",
-                (_RULE, "F.pad(furthest[:-1] + 1, (1, 0)) == position"),
+                (_RULE, "torch.nn.functional.pad(furthest[:-1] + 1, (1, 0)) == position"),
             ),
             all_or_none=(
                 "You predict one value for the whole sentence: True if no token moves, otherwise False. Decide for "

@@ -57,11 +57,7 @@ EXERCISE = Exercise(
     source="PyTorch's documentation, Reduction operations",
     reference=primer.distance_danced,
     cases=and_turned_around(_danced_cases),
-    correct=(
-        _step_by_step,
-        _by_loops,
-        lambda positions: positions.diff(dim=1).norm(dim=-1).sum(dim=-1),
-    ),
+    correct=(_step_by_step, _by_loops, lambda positions: positions.diff(dim=1).norm(dim=-1).sum(dim=-1)),
     steps=("steps", "lengths"),
     hints=hints(
         idea=(

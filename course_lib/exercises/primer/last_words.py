@@ -38,11 +38,7 @@ EXERCISE = Exercise(
     source="PyTorch's documentation, Tensor views",
     reference=primer.last_words,
     cases=and_turned_around(_last_cases),
-    correct=(
-        _by_loop,
-        lambda x: x.select(1, x.shape[1] - 1),
-        lambda x: x.flip(1)[:, 0],
-    ),
+    correct=(_by_loop, lambda x: x.select(1, x.shape[1] - 1), lambda x: x.flip(1)[:, 0]),
     hints=hints(
         idea=(
             "Write one index for each dimension, from left to right. `:` keeps a whole dimension, and -1 picks the "

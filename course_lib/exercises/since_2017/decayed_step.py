@@ -78,7 +78,7 @@ EXERCISE = Exercise(
         idea=(
             "Every matrix first shrinks by a small fraction, `rate * decay`, then moves as usual. The number of "
             "dimensions tells a matrix from a vector."
-        ),
+        )
     ),
     misconceptions=(
         *slips(

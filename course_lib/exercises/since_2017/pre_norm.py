@@ -91,7 +91,7 @@ EXERCISE = Exercise(
         idea=(
             "Think of the residual stream as a straight road through the model. Each sublayer reads a normalized copy "
             "of it and adds its output. Normalize the stream itself only at the very end."
-        ),
+        )
     ),
     misconceptions=(
         *slips(

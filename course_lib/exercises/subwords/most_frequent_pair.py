@@ -94,7 +94,7 @@ EXERCISE = Exercise(
         idea=(
             "Python compares tuples from left to right: the first number decides, and the next one only in a tie. To "
             "get the largest count and the smallest ids with one `min`, negate the count."
-        ),
+        )
     ),
     misconceptions=slips(
         _choose_by_a_key,

@@ -58,7 +58,7 @@ EXERCISE = Exercise(
         idea=(
             "What does a merge add to the vocabulary, and does it take anything away? You may still need a character "
             "for the next unknown word, even after all its pairs have been merged."
-        ),
+        )
     ),
     misconceptions=(
         *mistake(

@@ -16,15 +16,7 @@ from course_lib.exercises.words_in_a_bag import (
 )
 
 EXERCISES = collect(
-    look_up,
-    cosine,
-    analogy,
-    mean_pooling,
-    same_vector,
-    train_bag,
-    accuracy,
-    majority,
-    withheld=("course_lib.bags",),
+    look_up, cosine, analogy, mean_pooling, same_vector, train_bag, accuracy, majority, withheld=("course_lib.bags",)
 )
 """In the order of the lesson."""
 

@@ -68,7 +68,7 @@ EXERCISE = Exercise(
         idea=(
             "Comparing two tensors with `==` gives booleans. Convert the booleans to floats, which are zeros and "
             "ones: their mean is the share of matches."
-        ),
+        )
     ),
     misconceptions=slips(
         bags.logits_accuracy,

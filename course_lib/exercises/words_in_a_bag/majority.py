@@ -88,7 +88,7 @@ EXERCISE = Exercise(
         idea=(
             "`torch.bincount` counts how often each of 0, 1, 2, ... occurs among the labels. Always predict the index "
             "of the largest count. Use only the training labels to find that index."
-        ),
+        )
     ),
     misconceptions=slips(
         bags.majority_accuracy,

@@ -60,27 +60,23 @@ def without_padding(tokens: list[int], longest: int) -> tuple[int, ...]:
     return tuple(tokens[: tokens.index(END) + 1] if END in tokens else tokens[:longest])
 
 
-class TestAgainstEverySentence:
-    @pytest.mark.parametrize("alpha", [0.0, 0.6, 1.5])
-    def test_as_wide_as_it_can_be_it_finds_the_best(self, alpha: float) -> None:
-        tree = Tree(seed=1)
-        found = beam_search(tree, FIRST, beams=100, length_penalty=alpha, max_new_tokens=4)
-        for row, first in enumerate(FIRST.flatten().tolist()):
-            score, tokens = every_sentence(tree, first, 4, alpha)[0]
-            assert found.scores[row, 0].item() == pytest.approx(score, abs=1e-5)
-            assert without_padding(found.tokens[row, 0].tolist(), 4) == tokens
+@pytest.mark.parametrize("alpha", [0.0, 0.6, 1.5])
+def test_as_wide_as_it_can_be_it_finds_the_best_of_every_sentence(alpha: float) -> None:
+    tree = Tree(seed=1)
+    found = beam_search(tree, FIRST, beams=100, length_penalty=alpha, max_new_tokens=4)
+    for row, first in enumerate(FIRST.flatten().tolist()):
+        score, tokens = every_sentence(tree, first, 4, alpha)[0]
+        assert found.scores[row, 0].item() == pytest.approx(score, abs=1e-5)
+        assert without_padding(found.tokens[row, 0].tolist(), 4) == tokens
 
 
 @pytest.mark.parametrize(("make", "inputs"), [(transformer, SOURCES), (gpt, PROMPTS_LEFT)])
 @pytest.mark.parametrize("seed", range(3))
-class TestWithModels:
-    def test_cached_and_uncached_find_the_same(self, make: type[nn.Module], inputs: Tensor, seed: int) -> None:
-        model = make(seed)
-        cached, uncached = (
-            beam_search(model, inputs, beams=3, max_new_tokens=10, use_cache=way) for way in (True, False)
-        )
-        assert torch.equal(cached.tokens, uncached.tokens)
-        assert torch.allclose(cached.scores, uncached.scores, atol=1e-4)
+def test_cached_and_uncached_find_the_same(make: type[nn.Module], inputs: Tensor, seed: int) -> None:
+    model = make(seed)
+    cached, uncached = (beam_search(model, inputs, beams=3, max_new_tokens=10, use_cache=way) for way in (True, False))
+    assert torch.equal(cached.tokens, uncached.tokens)
+    assert torch.allclose(cached.scores, uncached.scores, atol=1e-4)
 
 
 def test_fewer_sentences_than_beams_leave_rows_empty() -> None:

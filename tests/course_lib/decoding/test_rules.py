@@ -20,13 +20,12 @@ def test_without_rules_nothing_changes_and_nothing_ends() -> None:
     assert Rules(WORDS).stops(WORDS).tolist() == [False, False]
 
 
-class TestRepetition:
-    def test_padding_is_no_token_and_copies_follow_their_text(self) -> None:
-        read, mask = torch.tensor([[0, 3], [5, 6]]), torch.tensor([[False, True], [True, True]])
-        written = torch.tensor([[7], [8], [7], [7]])
-        changed = Rules(read, mask, [repetition_penalty(2.0)]).change(written, torch.ones(4, 9))
-        seen = [row.nonzero().flatten().tolist() for row in changed == 0.5]
-        assert seen == [[3, 7], [3, 8], [5, 6, 7], [5, 6, 7]]
+def test_padding_is_no_token_and_copies_follow_their_text() -> None:
+    read, mask = torch.tensor([[0, 3], [5, 6]]), torch.tensor([[False, True], [True, True]])
+    written = torch.tensor([[7], [8], [7], [7]])
+    changed = Rules(read, mask, [repetition_penalty(2.0)]).change(written, torch.ones(4, 9))
+    seen = [row.nonzero().flatten().tolist() for row in changed == 0.5]
+    assert seen == [[3, 7], [3, 8], [5, 6, 7], [5, 6, 7]]
 
 
 class TestStop:

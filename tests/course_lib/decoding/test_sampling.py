@@ -21,13 +21,12 @@ def kept(logits: Tensor) -> list[list[int]]:
     return [row.nonzero().flatten().tolist() for row in logits > -math.inf]
 
 
-class TestTopK:
-    @pytest.mark.parametrize(
-        ("k", "tokens"),
-        [(1, [[1], [0]]), (2, [[1, 3], [0, 1, 2, 3]]), (3, [[1, 2, 3], [0, 1, 2, 3]]), (9, [[0, 1, 2, 3]] * 2)],
-    )
-    def test_keeps_the_k_most_probable_and_their_equals(self, k: int, tokens: list[list[int]]) -> None:
-        assert kept(keep_top_k(LOGITS, k)) == tokens
+@pytest.mark.parametrize(
+    ("k", "tokens"),
+    [(1, [[1], [0]]), (2, [[1, 3], [0, 1, 2, 3]]), (3, [[1, 2, 3], [0, 1, 2, 3]]), (9, [[0, 1, 2, 3]] * 2)],
+)
+def test_top_k_keeps_the_k_most_probable_and_their_equals(k: int, tokens: list[list[int]]) -> None:
+    assert kept(keep_top_k(LOGITS, k)) == tokens
 
 
 class TestNucleus:
@@ -66,15 +65,14 @@ class TestAsTheirs:
         assert torch.equal(keep_min_p(self.SCORES, p), MinPLogitsWarper(p)(WORDS, self.SCORES))
 
 
-class TestSample:
-    @pytest.mark.parametrize(("make", "inputs"), [(transformer, SOURCES), (gpt, PROMPTS_LEFT)])
-    def test_a_seed_repeats_it_with_and_without_the_cache(self, make: type[nn.Module], inputs: Tensor) -> None:
-        def draw(seed: int, use_cache: bool) -> Tensor:
-            generator = torch.Generator().manual_seed(seed)
-            return new_tokens(make(), inputs, 10, do_sample=True, generator=generator, use_cache=use_cache)
+@pytest.mark.parametrize(("make", "inputs"), [(transformer, SOURCES), (gpt, PROMPTS_LEFT)])
+def test_a_seed_repeats_the_draws_with_and_without_the_cache(make: type[nn.Module], inputs: Tensor) -> None:
+    def draw(seed: int, use_cache: bool) -> Tensor:
+        generator = torch.Generator().manual_seed(seed)
+        return new_tokens(make(), inputs, 10, do_sample=True, generator=generator, use_cache=use_cache)
 
-        first = draw(1, use_cache=True)
-        assert torch.equal(first, draw(1, use_cache=True))
-        assert torch.equal(first, draw(1, use_cache=False))
-        other = draw(2, use_cache=True)
-        assert first.shape != other.shape or not torch.equal(first, other)
+    first = draw(1, use_cache=True)
+    assert torch.equal(first, draw(1, use_cache=True))
+    assert torch.equal(first, draw(1, use_cache=False))
+    other = draw(2, use_cache=True)
+    assert first.shape != other.shape or not torch.equal(first, other)

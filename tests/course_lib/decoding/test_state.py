@@ -22,23 +22,20 @@ KINDS = [(transformer, SOURCES), (gpt, PROMPTS_LEFT)]
 
 @pytest.mark.parametrize(("make", "inputs"), KINDS)
 @pytest.mark.parametrize("use_cache", [True, False])
-class TestEveryModel:
-    def test_copies_go_on_from_each_other(self, make: type[nn.Module], inputs: Tensor, use_cache: bool) -> None:
-        model = make().eval()
-        text = begin_decoding(model, inputs, 5, use_cache=use_cache)
-        assert text.prefill().shape == (3, 12)
-        text.expand(2)
-        assert text.batch == 6
-        text.step(torch.tensor([4, 5, 6, 7, 8, 9]))
-        text.select(torch.tensor([1, 1, 2, 2, 4, 5]))
-        after = text.step(torch.tensor([3, 3, 3, 4, 3, 3]))
-        for row, (source, first, second) in enumerate(
-            [(0, 5, 3), (0, 5, 3), (1, 6, 3), (1, 6, 4), (2, 8, 3), (2, 9, 3)]
-        ):
-            alone = begin_decoding(model, inputs[source : source + 1], 5)
-            alone.prefill()
-            alone.step(torch.tensor([first]))
-            assert_close(after[row : row + 1], alone.step(torch.tensor([second])), rtol=1e-4, atol=1e-4)
+def test_copies_go_on_from_each_other(make: type[nn.Module], inputs: Tensor, use_cache: bool) -> None:
+    model = make().eval()
+    text = begin_decoding(model, inputs, 5, use_cache=use_cache)
+    assert text.prefill().shape == (3, 12)
+    text.expand(2)
+    assert text.batch == 6
+    text.step(torch.tensor([4, 5, 6, 7, 8, 9]))
+    text.select(torch.tensor([1, 1, 2, 2, 4, 5]))
+    after = text.step(torch.tensor([3, 3, 3, 4, 3, 3]))
+    for row, (source, first, second) in enumerate([(0, 5, 3), (0, 5, 3), (1, 6, 3), (1, 6, 4), (2, 8, 3), (2, 9, 3)]):
+        alone = begin_decoding(model, inputs[source : source + 1], 5)
+        alone.prefill()
+        alone.step(torch.tensor([first]))
+        assert_close(after[row : row + 1], alone.step(torch.tensor([second])), rtol=1e-4, atol=1e-4)
 
 
 def test_a_prompt_padded_behind_speaks_from_its_last_token() -> None:

@@ -43,11 +43,10 @@ def bert() -> BERT:
 # --- What they compute -----------------------------------------------------------------------------------------
 
 
-class TestHeadsAlone:
-    def test_labels_that_are_ignored_do_not_count(self) -> None:
-        logits, labels = torch.randn(2, 3, 5), torch.tensor([[1, IGNORED, 4], [IGNORED] * 3])
-        expected = -(logits[0, 0].log_softmax(0)[1] + logits[0, 2].log_softmax(0)[4]) / 2
-        assert_close(label_loss(logits, labels), expected)
+def test_labels_that_are_ignored_do_not_count_in_a_heads_loss() -> None:
+    logits, labels = torch.randn(2, 3, 5), torch.tensor([[1, IGNORED, 4], [IGNORED] * 3])
+    expected = -(logits[0, 0].log_softmax(0)[1] + logits[0, 2].log_softmax(0)[4]) / 2
+    assert_close(label_loss(logits, labels), expected)
 
 
 class TestLoss:
@@ -82,24 +81,22 @@ class TestLoss:
             head_loss(SequenceClassifier(bert(), 3), self.batch([IGNORED, IGNORED]))
 
 
-class TestPooling:
-    def test_is_the_encoders_own_or_the_mean_of_the_tokens(self) -> None:
-        encoder = bert()
-        read = encoder(IDS, segments=SEGMENTS, mask=MASK)
-        for pooling, vector in (("pooled", read.pooled), ("mean", mean_pooling(read.states, MASK))):
-            head = SequenceClassifier(encoder, 3, pooling=pooling).eval()
-            assert_close(head(IDS, segments=SEGMENTS, mask=MASK), head.output(vector))
-            choice = MultipleChoice(encoder, pooling=pooling).eval()
-            ids, segments, mask = (x.view(1, 2, 5) for x in (IDS, SEGMENTS, MASK))
-            assert_close(choice(ids, segments=segments, mask=mask), choice.output(vector).view(1, 2))
+def test_the_vector_is_the_encoders_own_or_the_mean_of_the_tokens() -> None:
+    encoder = bert()
+    read = encoder(IDS, segments=SEGMENTS, mask=MASK)
+    for pooling, vector in (("pooled", read.pooled), ("mean", mean_pooling(read.states, MASK))):
+        head = SequenceClassifier(encoder, 3, pooling=pooling).eval()
+        assert_close(head(IDS, segments=SEGMENTS, mask=MASK), head.output(vector))
+        choice = MultipleChoice(encoder, pooling=pooling).eval()
+        ids, segments, mask = (x.view(1, 2, 5) for x in (IDS, SEGMENTS, MASK))
+        assert_close(choice(ids, segments=segments, mask=mask), choice.output(vector).view(1, 2))
 
 
-class TestSpans:
-    def test_padding_is_never_in_it(self) -> None:
-        logits = QuestionAnswering(bert())(IDS, segments=SEGMENTS, mask=MASK)
-        assert logits[1, :, 3:].eq(-torch.inf).all()
-        assert logits[MASK.unsqueeze(1).expand_as(logits)].isfinite().all()
-        assert (best_spans(logits)[1] < 3).all()
+def test_padding_is_never_in_a_span() -> None:
+    logits = QuestionAnswering(bert())(IDS, segments=SEGMENTS, mask=MASK)
+    assert logits[1, :, 3:].eq(-torch.inf).all()
+    assert logits[MASK.unsqueeze(1).expand_as(logits)].isfinite().all()
+    assert (best_spans(logits)[1] < 3).all()
 
 
 class TestGPTClassifier:

@@ -20,9 +20,8 @@ from tests.course_lib.published.theirs import IDS, MASK, SEGMENTS, bert
 class TestBERT:
     def test_gives_the_same_states(self, tmp_path: Path) -> None:
         theirs, ours = bert(tmp_path), BERT.from_pretrained(tmp_path)
-        with torch.no_grad():
-            expected = theirs.bert(IDS, MASK.long(), SEGMENTS)
-            read = ours(IDS, segments=SEGMENTS, mask=MASK)
+        expected = theirs.bert(IDS, MASK.long(), SEGMENTS)
+        read = ours(IDS, segments=SEGMENTS, mask=MASK)
         assert_close(read.states[MASK], expected.last_hidden_state[MASK], rtol=0, atol=1e-4)
         assert_close(read.pooled, expected.pooler_output, rtol=0, atol=1e-4)
 
@@ -32,10 +31,9 @@ class TestBERT:
         tokens = MaskedLanguageModel.from_pretrained(tmp_path / "theirs")
         save_bert(tmp_path / "ours", tokens, NextSentencePredictor(tokens.bert))
         theirs = transformers.BertForPreTraining.from_pretrained(tmp_path / "theirs").eval()
-        with torch.no_grad():
-            expected = theirs(IDS).prediction_logits
-            assert_close(tokens(IDS), expected, rtol=0, atol=1e-4)
-            assert_close(MaskedLanguageModel.from_pretrained(tmp_path / "ours")(IDS), expected, rtol=0, atol=1e-4)
+        expected = theirs(IDS).prediction_logits
+        assert_close(tokens(IDS), expected, rtol=0, atol=1e-4)
+        assert_close(MaskedLanguageModel.from_pretrained(tmp_path / "ours")(IDS), expected, rtol=0, atol=1e-4)
 
     def test_is_read_from_the_names_of_old(self, tmp_path: Path) -> None:
         """BERT's own file calls a layer norm's weight and bias gamma and beta, and stores positions and a decoder."""
@@ -49,8 +47,7 @@ class TestBERT:
         tensors["cls.predictions.decoder.weight"] = tensors["bert.embeddings.word_embeddings.weight"].clone()
         save_file(tensors, path)
         ours = MaskedLanguageModel.from_pretrained(tmp_path)
-        with torch.no_grad():
-            assert_close(ours(IDS), theirs(IDS).prediction_logits, rtol=0, atol=1e-4)
+        assert_close(ours(IDS), theirs(IDS).prediction_logits, rtol=0, atol=1e-4)
 
 
 class TestSavedBERT:
@@ -64,18 +61,13 @@ class TestSavedBERT:
             NextSentencePredictor.from_pretrained(tmp_path / "ours"),
         )
         theirs = transformers.BertForPreTraining.from_pretrained(tmp_path / "ours").eval()
-        with torch.no_grad():
-            assert torch.equal(tokens(IDS, segments=SEGMENTS, mask=MASK), again[0](IDS, segments=SEGMENTS, mask=MASK))
-            assert torch.equal(
-                sentences(IDS, segments=SEGMENTS, mask=MASK), again[1](IDS, segments=SEGMENTS, mask=MASK)
-            )
-            expected = theirs(IDS, MASK.long(), SEGMENTS)
-            assert_close(
-                tokens(IDS, segments=SEGMENTS, mask=MASK)[MASK], expected.prediction_logits[MASK], rtol=0, atol=1e-4
-            )
-            assert_close(
-                sentences(IDS, segments=SEGMENTS, mask=MASK), expected.seq_relationship_logits, rtol=0, atol=1e-4
-            )
+        assert torch.equal(tokens(IDS, segments=SEGMENTS, mask=MASK), again[0](IDS, segments=SEGMENTS, mask=MASK))
+        assert torch.equal(sentences(IDS, segments=SEGMENTS, mask=MASK), again[1](IDS, segments=SEGMENTS, mask=MASK))
+        expected = theirs(IDS, MASK.long(), SEGMENTS)
+        assert_close(
+            tokens(IDS, segments=SEGMENTS, mask=MASK)[MASK], expected.prediction_logits[MASK], rtol=0, atol=1e-4
+        )
+        assert_close(sentences(IDS, segments=SEGMENTS, mask=MASK), expected.seq_relationship_logits, rtol=0, atol=1e-4)
 
     def test_has_one_encoder(self, tmp_path: Path) -> None:
         bert(tmp_path)
@@ -96,5 +88,4 @@ class TestMiniLM:
         theirs = transformers.AutoModel.from_pretrained(self.FOLDER)
         ours = BERT.from_pretrained(self.FOLDER)
         ids = torch.randint(1000, 30_000, (2, 16))
-        with torch.no_grad():
-            assert_close(ours(ids).states, theirs(ids).last_hidden_state, rtol=0, atol=1e-4)
+        assert_close(ours(ids).states, theirs(ids).last_hidden_state, rtol=0, atol=1e-4)

@@ -46,17 +46,15 @@ def made(model: type[nn.Module], config: Any) -> Any:
     """A model whose parameters are all random, none of them left at 0 or 1."""
     whole = model(config).eval()
     generator = torch.Generator().manual_seed(0)
-    with torch.no_grad():
-        for parameter in whole.parameters():
-            parameter += 0.1 * torch.randn(parameter.shape, generator=generator)
+    for parameter in whole.parameters():
+        parameter += 0.1 * torch.randn(parameter.shape, generator=generator)
     return whole
 
 
 def computed(model: Any, ids: Tensor = IDS) -> Tensor:
-    with torch.no_grad():
-        if isinstance(model, BERT):
-            return model(ids).states
-        return model(ids, ids) if isinstance(model, Transformer) else model(ids)
+    if isinstance(model, BERT):
+        return model(ids).states
+    return model(ids, ids) if isinstance(model, Transformer) else model(ids)
 
 
 def settings(folder: Path) -> dict[str, Any]:
@@ -100,15 +98,13 @@ class TestTheirLibraryReadsThemToo:
             ours.save_pretrained(tmp_path)
             theirs = transformers.AutoModelForCausalLM.from_pretrained(tmp_path)
             assert isinstance(theirs, transformers.GPT2LMHeadModel)
-            with torch.no_grad():
-                assert_close(computed(ours), theirs(IDS).logits, rtol=0, atol=1e-4)
+            assert_close(computed(ours), theirs(IDS).logits, rtol=0, atol=1e-4)
 
     def test_bert(self, tmp_path: Path) -> None:
         ours = made(BERT, READER)
         ours.save_pretrained(tmp_path)
         theirs = transformers.AutoModel.from_pretrained(tmp_path)
-        with torch.no_grad():
-            expected, found = theirs(IDS, MASK.long(), SEGMENTS), ours(IDS, segments=SEGMENTS, mask=MASK)
+        expected, found = theirs(IDS, MASK.long(), SEGMENTS), ours(IDS, segments=SEGMENTS, mask=MASK)
         assert_close(found.states[MASK], expected.last_hidden_state[MASK], rtol=0, atol=1e-4)
         assert_close(found.pooled, expected.pooler_output, rtol=0, atol=1e-4)
 
@@ -116,9 +112,8 @@ class TestTheirLibraryReadsThemToo:
         ours = made(Transformer, LIKE_MARIAN)
         ours.save_pretrained(tmp_path)
         theirs = transformers.AutoModelForSeq2SeqLM.from_pretrained(tmp_path)
-        with torch.no_grad():
-            expected = theirs(IDS, decoder_input_ids=IDS).logits
-            assert_close(computed(ours), expected, rtol=0, atol=1e-4)
+        expected = theirs(IDS, decoder_input_ids=IDS).logits
+        assert_close(computed(ours), expected, rtol=0, atol=1e-4)
 
     def test_a_model_of_theirs_comes_back_to_them(self, tmp_path: Path) -> None:
         theirs = gpt2(tmp_path / "theirs")

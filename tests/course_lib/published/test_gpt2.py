@@ -19,14 +19,12 @@ from tests.course_lib.writers import new_tokens
 class TestGPT2:
     def test_gives_the_same_logits(self, tmp_path: Path) -> None:
         theirs, ours = gpt2(tmp_path), GPT.from_pretrained(tmp_path)
-        with torch.no_grad():
-            assert_close(ours(IDS), theirs(IDS).logits, rtol=0, atol=1e-4)
+        assert_close(ours(IDS), theirs(IDS).logits, rtol=0, atol=1e-4)
 
     def test_gives_the_same_logits_beside_padding(self, tmp_path: Path) -> None:
         theirs, ours = gpt2(tmp_path), GPT.from_pretrained(tmp_path)
-        with torch.no_grad():
-            expected = theirs(IDS, attention_mask=MASK.long()).logits
-            assert_close(ours(IDS, MASK)[MASK], expected[MASK], rtol=0, atol=1e-4)
+        expected = theirs(IDS, attention_mask=MASK.long()).logits
+        assert_close(ours(IDS, MASK)[MASK], expected[MASK], rtol=0, atol=1e-4)
 
     @pytest.mark.parametrize("use_cache", [True, False])
     def test_prompts_filled_up_with_the_end_write_the_same_texts(self, tmp_path: Path, use_cache: bool) -> None:
@@ -48,8 +46,7 @@ class TestGPT2:
         assert ours.config == GPTConfig.gpt2()
         assert sum(parameter.numel() for parameter in ours.parameters()) == 124_439_808
         ids = torch.randint(0, 50_257, (1, 40))
-        with torch.no_grad():
-            assert_close(ours(ids), theirs(ids).logits, rtol=0, atol=1e-4)
+        assert_close(ours(ids), theirs(ids).logits, rtol=0, atol=1e-4)
 
     def test_is_read_from_the_files_names_of_old(self, tmp_path: Path) -> None:
         """GPT-2's own file has no prefix, and stores the causal masks with the weights."""
@@ -58,14 +55,12 @@ class TestGPT2:
         tensors = {name.removeprefix("transformer."): tensor for name, tensor in load_file(path).items()}
         tensors |= {f"h.{i}.attn.bias": torch.ones(1, 1, 32, 32).tril() for i in range(3)}
         save_file(tensors, path)
-        with torch.no_grad():
-            assert_close(GPT.from_pretrained(tmp_path)(IDS), theirs(IDS).logits, rtol=0, atol=1e-4)
+        assert_close(GPT.from_pretrained(tmp_path)(IDS), theirs(IDS).logits, rtol=0, atol=1e-4)
 
     def test_an_output_that_is_not_tied_is_loaded_too(self, tmp_path: Path) -> None:
         theirs, ours = gpt2(tmp_path, tie_word_embeddings=False), GPT.from_pretrained(tmp_path)
         assert ours.output.weight is not ours.embedding.weight
-        with torch.no_grad():
-            assert_close(ours(IDS), theirs(IDS).logits, rtol=0, atol=1e-4)
+        assert_close(ours(IDS), theirs(IDS).logits, rtol=0, atol=1e-4)
 
     def test_half_precision_is_widened(self, tmp_path: Path) -> None:
         gpt2(tmp_path).half().save_pretrained(tmp_path)

@@ -99,7 +99,6 @@ def both(family: str, head: str, theirs: Any, ours: Any) -> tuple[Tensor, Tensor
 
 
 @pytest.mark.parametrize(("family", "head"), READERS, ids=lambda value: str(value))
-@torch.no_grad()
 def test_a_published_head_answers_alike(family: str, head: str, tmp_path: Path) -> None:
     theirs = saved(family, head, tmp_path)
     ours = OURS[head].from_pretrained(tmp_path)
@@ -109,7 +108,6 @@ def test_a_published_head_answers_alike(family: str, head: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("family", ["GPT2", "Llama", "Qwen3"])
-@torch.no_grad()
 def test_so_does_a_classifier_on_a_decoder(family: str, tmp_path: Path) -> None:
     theirs = saved(family, SEQUENCE, tmp_path / "theirs")
     ours = GPTClassifier.from_pretrained(tmp_path / "theirs")
@@ -124,7 +122,6 @@ def test_so_does_a_classifier_on_a_decoder(family: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("head", OURS)
-@torch.no_grad()
 def test_a_saved_head_comes_back_here_and_in_their_library(head: str, tmp_path: Path) -> None:
     saved("Bert", head, tmp_path / "theirs")
     ours = OURS[head].from_pretrained(tmp_path / "theirs")
@@ -137,7 +134,6 @@ def test_a_saved_head_comes_back_here_and_in_their_library(head: str, tmp_path: 
 
 
 @pytest.mark.parametrize("family", ["Roberta", "XLMRoberta", "DistilBert"])
-@torch.no_grad()
 def test_a_relative_of_bert_is_a_bert(family: str, tmp_path: Path) -> None:
     config = getattr(transformers, f"{family}Config")(**SMALL[family])
     theirs = published(getattr(transformers, f"{family}Model")(config), tmp_path / "theirs")
@@ -171,7 +167,6 @@ def test_a_head_that_was_not_published_is_refused(head: str, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("family", ["GPT2", "Llama", "Qwen3"])
-@torch.no_grad()
 def test_a_decoder_without_an_output_has_its_embedding_as_one(family: str, tmp_path: Path) -> None:
     config = getattr(transformers, f"{family}Config")(**SMALL[family], tie_word_embeddings=False)
     theirs = published(getattr(transformers, f"{family}Model")(config), tmp_path)

@@ -77,28 +77,25 @@ def pair(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[transformers.P
 def test_the_same_logits(pair: tuple[transformers.PreTrainedModel, GPT]) -> None:
     theirs, ours = pair
     ids = torch.randint(61, (2, 40), generator=torch.Generator().manual_seed(0))
-    with torch.no_grad():
-        assert_close(ours(ids), theirs(ids).logits, rtol=0, atol=1e-4)
+    assert_close(ours(ids), theirs(ids).logits, rtol=0, atol=1e-4)
 
 
 def test_the_same_logits_beside_padding(pair: tuple[transformers.PreTrainedModel, GPT]) -> None:
     theirs, ours = pair
     for mask in (MASK, MASK.flip(1)):
         places = (mask.cumsum(1) - 1).clamp(min=0)
-        with torch.no_grad():
-            expected = theirs(IDS, attention_mask=mask.long(), position_ids=places).logits
-            assert_close(ours(IDS, mask)[mask], expected[mask], rtol=0, atol=1e-4)
+        expected = theirs(IDS, attention_mask=mask.long(), position_ids=places).logits
+        assert_close(ours(IDS, mask)[mask], expected[mask], rtol=0, atol=1e-4)
 
 
 def test_the_same_logits_with_a_cache(pair: tuple[transformers.PreTrainedModel, GPT]) -> None:
     theirs, ours = pair
     kv_cache = ours.kv_cache(2, 6)
-    with torch.no_grad():
-        steps = [
-            ours(IDS[:, :2], kv_cache=kv_cache),
-            *(ours(IDS[:, i : i + 1], kv_cache=kv_cache) for i in range(2, 6)),
-        ]
-        assert_close(torch.cat(steps, dim=1), theirs(IDS).logits, rtol=0, atol=1e-4)
+    steps = [
+        ours(IDS[:, :2], kv_cache=kv_cache),
+        *(ours(IDS[:, i : i + 1], kv_cache=kv_cache) for i in range(2, 6)),
+    ]
+    assert_close(torch.cat(steps, dim=1), theirs(IDS).logits, rtol=0, atol=1e-4)
 
 
 def test_saved_again_it_is_the_same_for_both_libraries(
@@ -108,9 +105,8 @@ def test_saved_again_it_is_the_same_for_both_libraries(
     folder = tmp_path / "again"
     ours.save_pretrained(folder)
     again = transformers.AutoModelForCausalLM.from_pretrained(folder)
-    with torch.no_grad():
-        assert_close(again(IDS).logits, theirs(IDS).logits, rtol=0, atol=0)
-        assert_close(GPT.from_pretrained(folder)(IDS), ours(IDS), rtol=0, atol=0)
+    assert_close(again(IDS).logits, theirs(IDS).logits, rtol=0, atol=0)
+    assert_close(GPT.from_pretrained(folder)(IDS), ours(IDS), rtol=0, atol=0)
 
 
 @pytest.mark.parametrize(
@@ -131,8 +127,7 @@ def test_in_several_files(tmp_path: Path) -> None:
     theirs = llama(tmp_path / "whole")
     theirs.save_pretrained(tmp_path / "parts", max_shard_size="10KB")
     assert len(list((tmp_path / "parts").glob("model-*.safetensors"))) > 2
-    with torch.no_grad():
-        assert_close(GPT.from_pretrained(tmp_path / "parts")(IDS), theirs(IDS).logits, rtol=0, atol=1e-4)
+    assert_close(GPT.from_pretrained(tmp_path / "parts")(IDS), theirs(IDS).logits, rtol=0, atol=1e-4)
 
 
 def test_the_settings_that_older_files_have(tmp_path: Path) -> None:
@@ -147,15 +142,13 @@ def test_the_settings_that_older_files_have(tmp_path: Path) -> None:
     )
     ours = GPT.from_pretrained(tmp_path)
     assert ours.config.end_id == (5, 9)
-    with torch.no_grad():
-        assert_close(ours(IDS), theirs(IDS).logits, rtol=0, atol=1e-4)
+    assert_close(ours(IDS), theirs(IDS).logits, rtol=0, atol=1e-4)
 
 
 def test_in_half_precision(tmp_path: Path) -> None:
     theirs = llama(tmp_path).to(torch.bfloat16)
     ours = GPT.from_pretrained(tmp_path, dtype=torch.bfloat16)
-    with torch.no_grad():
-        assert_close(ours(IDS), theirs(IDS).logits, rtol=0, atol=0.15)
+    assert_close(ours(IDS), theirs(IDS).logits, rtol=0, atol=0.15)
 
 
 @pytest.mark.parametrize(
@@ -182,5 +175,4 @@ def test_what_no_published_model_can_say_is_saved_in_our_own_layout(tmp_path: Pa
     model.save_pretrained(tmp_path)
     again = GPT.from_pretrained(tmp_path)
     assert again.config == model.config
-    with torch.no_grad():
-        assert_close(again(IDS), model(IDS), rtol=0, atol=0)
+    assert_close(again(IDS), model(IDS), rtol=0, atol=0)

@@ -101,14 +101,13 @@ class TestLoading:
             load_weights(nn.Sequential(nn.Linear(3, 2), nn.Linear(2, 2)), PublishedModel("toy", {}, WEIGHTS), self.PLAN)
 
 
-class TestSaving:
-    def test_what_is_tied_is_saved_once(self) -> None:
-        model = nn.Sequential(nn.Linear(3, 3, bias=False), nn.Linear(3, 3, bias=False))
-        both = {"0.weight": Source(("a",)), "1.weight": Source(("a",))}
-        with pytest.raises(ValueError, match=r"1.weight should be tied to the tensor saved as a, but differs from it"):
-            published_tensors(model, both)
-        model[1].weight = model[0].weight
-        assert torch.equal(published_tensors(model, both)["a"], model[0].weight)
+def test_what_is_tied_is_saved_once() -> None:
+    model = nn.Sequential(nn.Linear(3, 3, bias=False), nn.Linear(3, 3, bias=False))
+    both = {"0.weight": Source(("a",)), "1.weight": Source(("a",))}
+    with pytest.raises(ValueError, match=r"1.weight should be tied to the tensor saved as a, but differs from it"):
+        published_tensors(model, both)
+    model[1].weight = model[0].weight
+    assert torch.equal(published_tensors(model, both)["a"], model[0].weight)
 
 
 @pytest.mark.parametrize("activation", get_args(Activation))

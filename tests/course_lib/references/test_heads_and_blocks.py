@@ -32,12 +32,11 @@ def joined(module: PostNorm | PreNorm, x: Tensor) -> Tensor:
 
 
 @pytest.mark.parametrize("kind", [PostNorm, PreNorm])
-class TestAddAndNorm:
-    def test_as_lesson_04_has_it(self, kind: type[PostNorm | PreNorm]) -> None:
-        module, x = kind(nn.LayerNorm(D_MODEL), 0.0), torch.randn(2, 5, D_MODEL)
-        module.dropout.forward = lambda y: y / 2  # type: ignore[method-assign]
-        expected = AddAndNorm(module.norm, module.dropout, kind is PreNorm)(x, torch.tanh)
-        assert_close(joined(module, x), expected)
+def test_add_and_norm_is_as_lesson_04_has_it(kind: type[PostNorm | PreNorm]) -> None:
+    module, x = kind(nn.LayerNorm(D_MODEL), 0.0), torch.randn(2, 5, D_MODEL)
+    module.dropout.forward = lambda y: y / 2  # type: ignore[method-assign]
+    expected = AddAndNorm(module.norm, module.dropout, kind is PreNorm)(x, torch.tanh)
+    assert_close(joined(module, x), expected)
 
 
 @pytest.mark.parametrize("attention", [MultiHeadAttention, TorchAttention])

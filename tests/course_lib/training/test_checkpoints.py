@@ -101,13 +101,12 @@ def test_weights_of_another_model_are_refused_by_name() -> None:
             check_weights(theirs, ours, "x.pt")
 
 
-class TestOptimizer:
-    def test_of_other_parameters_it_is_refused(self) -> None:
-        found = stepped(nn.Linear(3, 2)).state_dict()
-        with pytest.raises(CheckpointError, match="its trained parameters: 2, this one's: 1; freeze the same ones"):
-            check_optimizer(found, stepped(nn.Linear(3, 2, bias=False)), "x.pt")
-        with pytest.raises(CheckpointError, match=r"exp_avg of its trained parameter 0 is \[2, 3\], this one's is \[5"):
-            check_optimizer(found, stepped(nn.Linear(3, 5)), "x.pt")
+def test_an_optimizer_of_other_parameters_is_refused() -> None:
+    found = stepped(nn.Linear(3, 2)).state_dict()
+    with pytest.raises(CheckpointError, match="its trained parameters: 2, this one's: 1; freeze the same ones"):
+        check_optimizer(found, stepped(nn.Linear(3, 2, bias=False)), "x.pt")
+    with pytest.raises(CheckpointError, match=r"exp_avg of its trained parameter 0 is \[2, 3\], this one's is \[5"):
+        check_optimizer(found, stepped(nn.Linear(3, 5)), "x.pt")
 
 
 def stepped(layer: nn.Linear) -> torch.optim.Optimizer:

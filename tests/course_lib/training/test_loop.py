@@ -446,48 +446,47 @@ def straight(tmp_path_factory: pytest.TempPathFactory) -> tuple[Transformer, Tra
     return transformer, result
 
 
-class TestCtrlC:
-    @pytest.mark.parametrize(
-        ("owner", "name"),
-        [
-            (BatchOrder, "next"),
-            (torch.nn.utils, "clip_grad_norm_"),
-            (torch.optim.AdamW, "step"),
-            (training, "evaluate"),
-            (Checkpoints, "save"),
-            (torch, "save"),
-            (os, "fsync"),
-            (Path, "replace"),
-            (Path, "unlink"),
-        ],
-    )
-    @pytest.mark.parametrize("before", [True, False])
-    def test_at_any_moment_loses_nothing(
-        self, tmp_path: Path, straight: tuple[Transformer, TrainingResult], owner: Any, name: str, before: bool
-    ) -> None:
-        """Before what is called for the second time, or after it."""
-        original, calls = getattr(owner, name), 0
+@pytest.mark.parametrize(
+    ("owner", "name"),
+    [
+        (BatchOrder, "next"),
+        (torch.nn.utils, "clip_grad_norm_"),
+        (torch.optim.AdamW, "step"),
+        (training, "evaluate"),
+        (Checkpoints, "save"),
+        (torch, "save"),
+        (os, "fsync"),
+        (Path, "replace"),
+        (Path, "unlink"),
+    ],
+)
+@pytest.mark.parametrize("before", [True, False])
+def test_ctrl_c_at_any_moment_loses_nothing(
+    tmp_path: Path, straight: tuple[Transformer, TrainingResult], owner: Any, name: str, before: bool
+) -> None:
+    """Before what is called for the second time, or after it."""
+    original, calls = getattr(owner, name), 0
 
-        def interrupted(*arguments: Any, **options: Any) -> Any:
-            nonlocal calls
-            calls += 1
-            if calls == 2 and before:
-                raise KeyboardInterrupt
-            result = original(*arguments, **options)
-            if calls == 2:
-                raise KeyboardInterrupt
-            return result
+    def interrupted(*arguments: Any, **options: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == 2 and before:
+            raise KeyboardInterrupt
+        result = original(*arguments, **options)
+        if calls == 2:
+            raise KeyboardInterrupt
+        return result
 
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(owner, name, interrupted)
-            with pytest.raises(KeyboardInterrupt):
-                with_everything(model(WITH_DROPOUT), tmp_path)
-        assert all(path.name.startswith("step-") for path in tmp_path.iterdir())
-        resumed = model(WITH_DROPOUT)
-        rest = with_everything(resumed, tmp_path, resume=True)
-        transformer, whole = straight
-        assert_same(transformer, resumed)
-        assert (rest.losses, rest.validations) == (whole.losses, whole.validations)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(owner, name, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            with_everything(model(WITH_DROPOUT), tmp_path)
+    assert all(path.name.startswith("step-") for path in tmp_path.iterdir())
+    resumed = model(WITH_DROPOUT)
+    rest = with_everything(resumed, tmp_path, resume=True)
+    transformer, whole = straight
+    assert_same(transformer, resumed)
+    assert (rest.losses, rest.validations) == (whole.losses, whole.validations)
 
 
 @pytest.mark.usefixtures("processes")
