@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from course_lib.decoding.beam import search
 from course_lib.decoding.generation_config import GenerationConfig, LogitsProcessor, Streamer
-from course_lib.decoding.greedy import Listener, decode_from, decoding, most_probable
+from course_lib.decoding.greedy import decode_from, decoding, most_probable
 from course_lib.decoding.rules import (
     Processor,
     Rules,
@@ -46,7 +46,10 @@ def generate(
             prompt, tokens = prompt.repeat_interleave(copies, dim=0), found[:, :copies].flatten(0, 1)
         else:
             choose = partial(draw, settings=settings) if settings.samples else most_probable
-            tokens = decode_from(state, choose, settings.max_new_tokens, rules, _listener(streamer, prompt))
+            if streamer is not None:
+                streamer.put(prompt.cpu())
+            listen = None if streamer is None else streamer.put
+            tokens = decode_from(state, choose, settings.max_new_tokens, rules, listen)
         state.close()
         written = torch.cat([prompt, tokens], dim=1)
     if streamer is not None:
@@ -89,14 +92,6 @@ def _rules(state: DecodingState, settings: GenerationConfig) -> Rules:
 def _with_ids(processor: LogitsProcessor) -> Processor:
     """Wrap a caller's processor, which takes no mask of the tokens."""
     return lambda ids, _, scores: processor(ids, scores)
-
-
-def _listener(streamer: Streamer | None, read: Int[Tensor, "batch tokens"]) -> Listener | None:
-    """Pass the prompt to the streamer; return a listener that passes each step's tokens."""
-    if streamer is None:
-        return None
-    streamer.put(read.cpu())
-    return streamer.put
 
 
 def _as_boolean(attention_mask: Tensor | None, ids: Tensor) -> Bool[Tensor, "batch tokens"] | None:

@@ -17,10 +17,11 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from course_lib.evaluation.thesaurus import Thesaurus
@@ -325,25 +326,10 @@ class _SynonymsOfStems:
             for word in words:
                 self._names[stem(word)].update(map(stem, thesaurus.synonyms(word)))
 
-    def synsets(self, stem: str) -> list[_Lemmas]:
-        """Return all synonyms in one set."""
-        return [_Lemmas(self._names[stem])]
-
-
-@dataclass(frozen=True)
-class _Lemmas:
-    names: Collection[str]
-
-    def lemmas(self) -> list[_Lemma]:
-        return [_Lemma(name) for name in self.names]
-
-
-@dataclass(frozen=True)
-class _Lemma:
-    text: str
-
-    def name(self) -> str:
-        return self.text
+    def synsets(self, stem: str) -> list[Any]:
+        """Return all synonyms in one set, which has what nltk calls."""
+        lemmas = [SimpleNamespace(name=partial(str, name)) for name in self._names[stem]]
+        return [SimpleNamespace(lemmas=lambda: lemmas)]
 
 
 def _wordnet() -> Thesaurus | None:

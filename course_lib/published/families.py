@@ -19,10 +19,6 @@ from course_lib.published.hub import PublishedModel
 from course_lib.published.plans import Plan, load_weights, published_tensors, within
 
 
-def _as_loaded(_model: Any, _published: PublishedModel) -> None:
-    """Do nothing more after loading."""
-
-
 @dataclass(frozen=True)
 class PublishedHead:
     """One of our heads, as an architecture publishes it.
@@ -75,7 +71,7 @@ class PublishedFamily:
     plain_name: Callable[[str], str] = str
     heads: Mapping[str, PublishedHead] = field(default_factory=dict)
     unused: Callable[[Any], list[str]] = lambda _model: []
-    finish: Callable[[Any, PublishedModel], None] = _as_loaded
+    finish: Callable[[Any, PublishedModel], None] = lambda _model, _published: None
 
     def load(
         self,

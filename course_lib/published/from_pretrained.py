@@ -58,7 +58,11 @@ class FromPretrained:
             ValueError: the model has another architecture, was published without this head, or its tensors do not fit;
                 no model computes in `dtype`; or there is no such device.
         """
-        _check_floating_type(dtype)
+        known = f"dtype must be one of {', '.join(map(str, DTYPES))}, not"
+        if not isinstance(dtype, torch.dtype):
+            raise TypeError(f"{known} {dtype!r}")
+        if dtype not in DTYPES:
+            raise ValueError(f"{known} {dtype}")
         device = check_device(device)
         families = {family.model_type: family for family in cls._all_families()}
         published = PublishedModel.read(name, *families)
@@ -147,11 +151,3 @@ class HeadFromPretrained(FromPretrained):
             )
         found = family.published(model, (self.stands_on, family.heads[type(self).__name__]))
         return found.with_config(num_labels=len(model.output.weight)) if self.of_classes else found
-
-
-def _check_floating_type(dtype: torch.dtype) -> None:
-    known = ", ".join(map(str, DTYPES))
-    if not isinstance(dtype, torch.dtype):
-        raise TypeError(f"dtype must be one of {known}, not {dtype!r}")
-    if dtype not in DTYPES:
-        raise ValueError(f"dtype must be one of {known}, not {dtype}")

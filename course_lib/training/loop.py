@@ -292,10 +292,7 @@ class _Run(Generic[M, B]):
         with autocast(world.device, self.precision):
             self.shared_loss = SharedLoss(model, loss, world, self._example() if world.size > 1 else None)
         self.optimizer = make_optimizers(
-            *(config.optimizer, self.model),
-            weight_decay=config.weight_decay,
-            betas=config.betas,
-            epsilon=config.epsilon,
+            config.optimizer, model, weight_decay=config.weight_decay, betas=config.betas, epsilon=config.epsilon
         )
         self.recorded: RecordedGradients | None = None
         if config.graphs and world.size == 1 and world.device.type == "cuda":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
 
 from jaxtyping import Float
 from torch import Tensor
@@ -19,15 +18,6 @@ READ_TOGETHER = 10
 
 class DivergedError(ValueError):
     """The loss or the gradients are no longer finite."""
-
-
-@dataclass(frozen=True)
-class _Noted:
-    """A step's numbers, not yet read back from the device."""
-
-    loss: Float[Tensor, ""]
-    norm: Float[Tensor, ""]
-    tokens: int
 
 
 class LossLog:
@@ -48,7 +38,7 @@ class LossLog:
         """
         self.losses: list[float] = []
         self._world, self._schedule, self._progress, self._scaled = world, schedule, progress, scaled
-        self._noted: list[_Noted] = []
+        self._noted: list[tuple[Tensor, Tensor, int]] = []  # loss, norm and tokens, not yet read back from the device
         self._began = time.perf_counter()
 
     @property
@@ -67,7 +57,7 @@ class LossLog:
         Raises:
             DivergedError: a loss or a norm is not finite.
         """
-        self._noted.append(_Noted(loss, norm, tokens))
+        self._noted.append((loss, norm, tokens))
         if self._world.device.type != "cuda" or len(self._noted) == READ_TOGETHER:
             self.settle()
 
@@ -79,16 +69,16 @@ class LossLog:
         """
         if not self._noted:
             return
-        losses = self._world.sum([float(step.loss) for step in self._noted])
+        losses = self._world.sum([float(loss) for loss, _, _ in self._noted])
         noted, self._noted = self._noted, []
-        for loss, step in zip(losses, noted, strict=True):
+        for loss, (_, norm, tokens) in zip(losses, noted, strict=True):
             number = len(self.losses) + 1
             self.check_finite(loss, "loss", number)
             if not self._scaled:  # a scaler skips steps whose gradients are out of range
-                self.check_finite(float(step.norm), "norm of the gradients", number)
+                self.check_finite(float(norm), "norm of the gradients", number)
             self.losses.append(loss)
             if self._progress:
-                self._progress(TrainingStep(number, loss, self._schedule(number), step.tokens, self.seconds))
+                self._progress(TrainingStep(number, loss, self._schedule(number), tokens, self.seconds))
 
     def check_finite(self, value: float, what: str, number: int) -> None:
         """Refuse a value that is infinite or NaN.

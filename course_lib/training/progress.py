@@ -58,8 +58,14 @@ def progress_bar(steps: int, title: str = "training", console: Console | None = 
 
     console = console or Console(stderr=True)
     if console.is_jupyter:
-        with _notebook_bar(steps, title) as tell:
-            yield tell
+        losses: list[float] = []
+        with bar_in_page(title, steps) as draw:
+
+            def tell_page(step: TrainingStep) -> None:
+                losses.append(step.loss)
+                draw(step.number, _state(step), losses)  # with the loss drawn below the bar
+
+            yield tell_page
         return
     columns = (
         TextColumn("{task.description}"),
@@ -78,19 +84,6 @@ def progress_bar(steps: int, title: str = "training", console: Console | None = 
 
 def _state(step: TrainingStep) -> str:
     return f"loss {step.loss:.3f}  {step.tokens_per_second:,.0f} tokens/s"
-
-
-@contextmanager
-def _notebook_bar(steps: int, title: str) -> Iterator[ProgressCallback]:
-    """Show a bar with the loss drawn below it."""
-    losses: list[float] = []
-    with bar_in_page(title, steps) as draw:
-
-        def tell(step: TrainingStep) -> None:
-            losses.append(step.loss)
-            draw(step.number, _state(step), losses)
-
-        yield tell
 
 
 def track(items: Collection[Item], title: str = "training") -> Iterator[Item]:
