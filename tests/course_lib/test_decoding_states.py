@@ -103,12 +103,6 @@ def test_beam_search_changes_places_within_the_same_memory(
     assert len(graphs) == 2
 
 
-@pytest.mark.parametrize("settings", [{"use_cache": False}, {"past_context": True}], ids=str)
-def test_only_with_a_cache(settings: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="compiled=True keeps all keys"):
-        GPT(GPT2).generate(PROMPTS, max_new_tokens=3, compiled=True, **settings)
-
-
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="a CUDA graph needs a GPU")
 @pytest.mark.parametrize("beams", [1, 3])
 def test_on_a_gpu_as_without(case: tuple[Any, Tensor], beams: int) -> None:

@@ -51,17 +51,3 @@ def test_a_tokens_state_has_seen_both_sides() -> None:
         changed = IDS[:1].clone()
         changed[0, place] = 11
         assert (encoder(changed).states - before).abs().amax(dim=-1).min() > 1e-6
-
-
-class TestRecurrentRefusals:
-    def test_padding_before_tokens(self) -> None:
-        with pytest.raises(ValueError, match="padding must come after the tokens"):
-            ENCODERS["recurrent"]()(IDS, mask=MASK.flip(1))
-
-    def test_no_tokens(self) -> None:
-        with pytest.raises(ValueError, match="a sequence has no tokens"):
-            ENCODERS["recurrent"]()(IDS, mask=MASK & torch.tensor([[True], [False]]))
-
-    def test_an_odd_size(self) -> None:
-        with pytest.raises(ValueError, match="an even d_model, not 15"):
-            RecurrentEncoder(RecurrentConfig(12, 15))

@@ -9,26 +9,31 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from course_lib.attention import attention
 from course_lib.blocks import BlockConfig
 from course_lib.configurations import RotaryConfig
 from course_lib.decoding.generation_config import GenerationConfig
+from course_lib.decoding.state import begin_decoding
 from course_lib.decoding.translator import Translator
 from course_lib.evaluation.metrics import evaluate_texts
 from course_lib.masking import mask_scores
 from course_lib.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
 from course_lib.multihead import CrossAttention, MultiHeadAttention
 from course_lib.objectives.heads import GPTClassifier, MultipleChoice, SequenceClassifier, TokenClassifier, best_spans
-from course_lib.objectives.losses import cross_entropy
+from course_lib.objectives.labelled_data import LabelledText, collate_labelled
+from course_lib.objectives.losses import cross_entropy, language_model_loss, smoothed_cross_entropy
+from course_lib.objectives.pretraining import MaskedTokens
 from course_lib.positions import LearnedPositions, shift_matrix, sinusoidal_encoding
 from course_lib.recurrent import RecurrentConfig, RecurrentEncoder
-from course_lib.text.batches import Windows, pad
+from course_lib.text.batches import TextBatch, Windows, pad
 from course_lib.text.byte_pairs import ByteLevelVocabulary
 from course_lib.text.fast_subwords import SubwordVocabulary
 from course_lib.text.packing import PackedTexts
-from course_lib.training.checkpoints import Checkpoints
+from course_lib.text.tokenization import JoinedPair
+from course_lib.training.checkpoints import Checkpoints, average_weights
 from course_lib.training.distributed import join_processes
 from course_lib.training.loop import TrainingConfig, Validation, evaluate, train
 from course_lib.training.lora import add_lora, lora_state, merge_lora
@@ -46,6 +51,7 @@ TWO_LANGUAGES = TransformerConfig(11, 11, 8, 2, 12, 1, 1)
 READER = BERTConfig(11, 8, 8, 2, 1, 12)
 CONFIG = TrainingConfig(3, constant_schedule(0.1))
 gpt, transformer, bert = GPT(SIZES).eval(), Transformer(TWO_LANGUAGES).eval(), BERT(READER).eval()
+endless = GPT(replace(SIZES, end_id=None))
 pieces = SubwordVocabulary.train_bpe(["the cat danced"], 30)
 translator = Translator(transformer, pieces, pieces)
 IDS, HALVES = torch.tensor([[4, 5, 6]]), torch.ones(1, 3)
@@ -91,7 +97,8 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
         ValueError,
         "padding_id must be from 0 to 10",
     ),
-    (lambda: replace(TWO_LANGUAGES, start_id=99), ValueError, "start_id must be from 0 to 10"),
+    (lambda: replace(TWO_LANGUAGES, start_id=11), ValueError, "start_id must be from 0 to 10"),
+    (lambda: replace(TWO_LANGUAGES, end_id=11), ValueError, "end_id must be from 0 to 10, .* last, not 11"),
     (
         lambda: replace(TWO_LANGUAGES, shared_embeddings=True, target_vocab_size=12),
         ValueError,
@@ -113,6 +120,7 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: RotaryConfig(few=4.0, many=4.0), ValueError, "few must be above 0 and below many, not 4.0 with many=4.0"),
     (lambda: BlockConfig(8, 2, 12, norm_epsilon=math.inf), ValueError, "norm_epsilon must be at least 0 and finite"),
     (lambda: MultiHeadAttention(10, 3), ValueError, "not 10 for 3 heads"),
+    (lambda: RecurrentEncoder(RecurrentConfig(11, 15)), ValueError, "an even d_model, not 15"),
     (lambda: CrossAttention(8.0, 2), TypeError, "d_model must be a whole number"),  # type: ignore[arg-type]
     (lambda: shift_matrix(1, 7), ValueError, "sinusoidal positions need an even d_model, not 7"),
     (lambda: sinusoidal_encoding(4, 7), ValueError, "sinusoidal positions need an even d_model, not 7"),
@@ -146,6 +154,8 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: bert([4, 5]), TypeError, "ids must be a tensor"),
     (lambda: bert(IDS.repeat(1, 3)), ValueError, "9 .*8"),
     (lambda: RecurrentEncoder(RecurrentConfig(11, 8))(IDS + 9), ValueError, "ids must be from 0 to 10"),
+    (lambda: RecurrentEncoder(RecurrentConfig(11, 8))(IDS, mask=IDS > 4), ValueError, "padding must come after"),
+    (lambda: RecurrentEncoder(RecurrentConfig(11, 8))(IDS, mask=~MASK), ValueError, "a sequence has no tokens"),
     (lambda: RecurrentConfig(11, 8, layers=0), ValueError, "layers must be at least 1"),
     (lambda: LearnedPositions(8, 4)(torch.randn(1, 5, 8)), ValueError, "longer than the 4 learned positions"),
     (lambda: GPTClassifier(gpt, 2)(IDS + 9), ValueError, "ids must be from 0 to 10"),
@@ -166,6 +176,7 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     # decoding
     (lambda: translator.translate("the cat"), TypeError, "give a list of texts, not one string"),
     (lambda: translator.translate([""]), ValueError, "a sentence without tokens"),
+    (lambda: translator.translate(["the cat"], 0), ValueError, "batch_size must be at least 1, not 0"),
     (lambda: translator.translate(["the cat"], beams=0), ValueError, "beams must be at least 1"),
     (lambda: gpt.generate(IDS), TypeError, "missing 1 required positional argument: 'max_new_tokens'"),
     (lambda: gpt.generate([[4, 5]], max_new_tokens=2), TypeError, "input_ids must be a tensor .* not a list"),  # type: ignore[arg-type]
@@ -175,7 +186,12 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: gpt.generate(IDS, 2 * IDS, max_new_tokens=2), ValueError, "must be 1 at tokens and 0 at padding, and has"),
     (lambda: gpt.generate(IDS, MASK[:, :2], max_new_tokens=2), ValueError, r"must be \[1, 3\] as input_ids are"),
     (lambda: gpt.generate(IDS, ~MASK, max_new_tokens=2), ValueError, "one of the inputs is all padding"),
-    (lambda: gpt.generate(IDS, max_new_tokens=7), ValueError, "goes on past it with past_context=True"),
+    (lambda: gpt.generate(IDS, max_new_tokens=7), ValueError, "in the context of 8; .* past_context=True"),
+    (lambda: endless.generate(IDS, max_new_tokens=2, num_beams=2), ValueError, "give it an end_id"),
+    (lambda: gpt.generate(IDS, max_new_tokens=2, max_length=3), TypeError, "unexpected keyword argument 'max_length'"),
+    (lambda: gpt.generate(IDS, max_new_tokens=2, compiled=True, use_cache=False), ValueError, "keeps all keys"),
+    (lambda: gpt.generate(IDS, max_new_tokens=2, compiled=True, past_context=True), ValueError, "keeps all keys"),
+    (lambda: begin_decoding(nn.Linear(2, 2), IDS, 3), TypeError, "cannot write with a Linear: it has no begin"),
     (lambda: gpt.generate(IDS, max_new_tokens=2, num_beams=0), ValueError, "num_beams must be at least 1, not 0"),
     (lambda: gpt.generate(IDS, max_new_tokens=2, temperature=0), ValueError, "temperature must be above 0"),
     (lambda: transformer.generate(IDS - 9, max_new_tokens=2), ValueError, "there is a -5"),
@@ -191,11 +207,7 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: gpt.generate(IDS, max_new_tokens=2, min_p=2), ValueError, "min_p must be at least 0 and at most 1"),
     (lambda: gpt.generate(IDS, max_new_tokens=2, do_sample=False, top_k=3), ValueError, "are for sampling"),
     (lambda: gpt.generate(IDS, max_new_tokens=2, num_beams=3, top_k=3), ValueError, "beam search draws nothing"),
-    (
-        lambda: gpt.generate(IDS, max_new_tokens=2, repetition_penalty=0),
-        ValueError,
-        "must be above 0, not 0; 1",
-    ),
+    (lambda: gpt.generate(IDS, max_new_tokens=2, repetition_penalty=0), ValueError, "must be above 0, not 0; 1"),
     (lambda: gpt.generate(IDS, max_new_tokens=2, min_new_tokens=3), ValueError, "min_new_tokens=3 is above max_new"),
     (lambda: gpt.generate(IDS, max_new_tokens=2, eos_token_id=11), ValueError, "eos_token_id must be from 0 to 10"),
     (
@@ -245,11 +257,7 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
         "not one string: put it in a list",
     ),
     (lambda: pieces.encode("<s>", allowed_special="<s>"), TypeError, "give a list of texts, not one string"),
-    (
-        lambda: pieces.encode("<s>", allowed_special=["[CLS]"]),
-        ValueError,
-        "not a special token of this .*, which has",
-    ),
+    (lambda: pieces.encode("<s>", allowed_special=["[CLS]"]), ValueError, "not a special token of this .*, which has"),
     (lambda: pieces.encode_stream(["the cat"]), ValueError, "only a vocabulary that cuts words as GPT-2 or GPT-4"),
     (lambda: ByteLevelVocabulary.learn("the cat", 3), TypeError, "give a list of texts, not one string"),
     (lambda: ByteLevelVocabulary.learn(["the cat"], -1), ValueError, "merges must be at least 0, not -1"),
@@ -268,7 +276,17 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: Windows(IDS.numpy(), 2, 1), TypeError, r"a tensor \[text\], not a ndarray"),
     (lambda: Windows(IDS, 2, 1), TypeError, r"whole numbers, \[text\], not torch.int64 \["),
     (lambda: Windows(HALVES.flatten(), 2, 1), TypeError, r"whole numbers, \[text\], not torch.float32 \["),
+    # metrics
     (lambda: evaluate_texts("the cat", ["the cat"]), TypeError, "put it in a list"),  # type: ignore[arg-type]
+    (lambda: evaluate_texts([], []), ValueError, "no hypotheses"),
+    (lambda: evaluate_texts(["a", "b", "c"], ["a", "b"]), ValueError, "3 hypotheses and references for 2"),
+    (lambda: evaluate_texts(["a"], ["a"], "bleu"), TypeError, r"metrics must be .*, not one string: write \['bleu'\]"),
+    (lambda: evaluate_texts(["a", "b"], ["a", " "]), ValueError, "a reference of hypothesis 1 has no words"),
+    (lambda: evaluate_texts(["a"], [[]]), ValueError, "hypothesis 0 has no reference"),
+    (lambda: evaluate_texts(["a"], ["a"], ["blue"]), ValueError, "there is no metric 'blue'; there are bleu, chrf"),
+    (lambda: evaluate_texts(["a"], ["a"], []), ValueError, "at least one metric"),
+    (lambda: evaluate_texts(["a", "b"], [["a"], ["b", "c"]], ["wer"]), ValueError, "WER takes one .* 1 has 2"),
+    # data for training
     (lambda: PackedTexts([], 4, 1), ValueError, "nothing to train on: the data is empty"),
     (lambda: PackedTexts([IDS[0]], 4, 0), ValueError, "batch_size must be at least 1, not 0"),
     (lambda: PackedTexts([IDS[0]], 1, 1), ValueError, "text 0 has 3 tokens, but a row of 1 takes texts of 2 to 2"),
@@ -278,6 +296,11 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
         "text 1 has 1 tokens, but a row of 4 takes texts of 2",
     ),
     (lambda: PackedTexts([IDS[0]], 4, 1).batch([]), ValueError, "a batch needs at least one text, got none"),
+    (lambda: LabelledText((), IDS), ValueError, "at least one input, and each needs at least one token"),
+    (lambda: LabelledText((JoinedPair([], []),), IDS), ValueError, "and each needs at least one token"),
+    (lambda: collate_labelled([]), ValueError, "at least one example, got none"),
+    (lambda: MaskedTokens(11, 3, (), 0.0), ValueError, "above 0 and at most 1"),
+    (lambda: MaskedTokens(11, 3, (), 1.5), ValueError, "above 0 and at most 1"),
     # training
     (lambda: constant_schedule(-0.1), ValueError, "rate must be at least 0 and finite, not -0.1"),
     (lambda: constant_schedule(0.1)(0), ValueError, "count from 1: there is no step 0"),
@@ -296,6 +319,9 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: replace(CONFIG, weight_decay=-1.0), ValueError, "weight_decay must be at least 0 and finite"),
     (lambda: replace(CONFIG, betas=(0.9, 1.0)), ValueError, r"betas\[1\] must be at least 0 and below 1, not 1.0"),
     (lambda: replace(CONFIG, precision="half"), ValueError, "precision must be one of auto, fp32, bf16, fp16"),
+    (lambda: replace(CONFIG, graphs=True, recompute=True), ValueError, "choose graphs or recompute"),
+    (lambda: replace(CONFIG, optimizer="muon", precision="fp16"), ValueError, "choose precision 'bf16' or 'fp32'"),
+    (lambda: average_weights([]), ValueError, "no checkpoints to average"),
     (
         lambda: train(gpt, Windows(IDS[0], 2, 1), lambda *_: HALVES.sum(), CONFIG, "cpu", workers=-1),
         ValueError,
@@ -314,6 +340,11 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: merge_lora(gpt), ValueError, "no adapted layers: add_lora.model. adds them"),
     (lambda: lora_state(gpt), ValueError, "no adapted layers"),
     (lambda: cross_entropy(torch.randn(2, 3), torch.tensor([0, 7])), ValueError, "7"),
+    (lambda: smoothed_cross_entropy(WORDS, IDS, -0.1), ValueError, "from 0 to 1, got -0.1"),
+    (lambda: smoothed_cross_entropy(WORDS, IDS, 1.1), ValueError, "from 0 to 1, got 1.1"),
+    (lambda: smoothed_cross_entropy(WORDS, IDS, 0.9, "others"), ValueError, "from 0 to 0.875, got 0.9"),
+    (lambda: smoothed_cross_entropy(WORDS[:, :0], IDS[:, :0]), ValueError, "a text of one token has no next one"),
+    (lambda: language_model_loss(gpt, TextBatch(IDS[:, :1])), ValueError, "no tokens|nothing to predict"),
     # published weights
     (lambda: GPT.from_pretrained("gpt2", dtype="float16"), TypeError, "dtype must be one of .*, not 'float16'"),  # type: ignore[arg-type]
     (lambda: GPT.from_pretrained("gpt2", dtype=torch.int8), ValueError, "dtype must be one of .*, not torch.int8"),

@@ -105,8 +105,3 @@ def test_scores_are_those_of_the_tokens_divided_as_is_asked_for_and_fall(seed: i
             for tokens, score in zip(written, scores.tolist(), strict=True):
                 divisor = penalty(len(tokens), 1.5, formula)
                 assert score == pytest.approx(log_probability(tree, first, tokens) / divisor, abs=1e-5)
-
-
-def test_texts_without_an_end_are_refused() -> None:
-    with pytest.raises(ValueError, match="give it an end_id"):
-        beam_search(gpt(end_id=None), PROMPTS_LEFT, max_new_tokens=5)

@@ -371,15 +371,3 @@ class TestPastTheContext:
             ours: Any = make(1)
             written = ours.generate(inputs, max_new_tokens=10, past_context=True)
             assert torch.equal(written, ours.generate(inputs, max_new_tokens=10))
-
-    def test_only_where_it_is_asked_for(self) -> None:
-        with pytest.raises(ValueError, match=r"no room for 9 more in the context of 8; .* with past_context=True"):
-            writer(0, context_length=8).generate(PROMPTS, max_new_tokens=9)
-
-
-def test_other_models_do_not_generate() -> None:
-    from course_lib.decoding.generation import generate
-    from course_lib.decoding.generation_config import GenerationConfig
-
-    with pytest.raises(TypeError, match="cannot write with a Linear: it has no begin"):
-        generate(nn.Linear(2, 2), PROMPTS, None, GenerationConfig(3))

@@ -39,12 +39,3 @@ class TestTranslator:
         pairs = [SentencePair("the cat danced", said[0]), SentencePair("the cat", said[1] + " nicht")]
         assert translator.exact_matches(pairs) == 1
         assert translator.exact_matches([]) == 0
-
-    @pytest.mark.parametrize("size", [0, -1])
-    def test_a_batch_of_none_is_refused(self, translator: Translator, size: int) -> None:
-        with pytest.raises(ValueError, match=f"batch_size must be at least 1, not {size}"):
-            translator.translate(["the cat"], batch_size=size)
-
-    def test_an_empty_sentence_is_refused(self, translator: Translator) -> None:
-        with pytest.raises(ValueError, match="nothing to translate"):
-            translator.translate(["the cat", " "])

@@ -56,15 +56,3 @@ def test_batches_hold_at_most_so_many_tokens_and_every_example_once() -> None:
 def test_unlike_examples_are_no_batch(other: LabelledText) -> None:
     with pytest.raises(ValueError, match="the same number of inputs, and the same kind of labels"):
         collate_labelled([text(2, 0), other])
-
-
-def test_an_example_needs_tokens() -> None:
-    with pytest.raises(ValueError, match="at least one input, and each needs at least one token"):
-        LabelledText((), torch.tensor(0))
-    with pytest.raises(ValueError, match="at least one input, and each needs at least one token"):
-        LabelledText((JoinedPair([], []),), torch.tensor(0))
-
-
-def test_a_batch_of_nothing_is_refused() -> None:
-    with pytest.raises(ValueError, match="at least one example, got none"):
-        collate_labelled([])

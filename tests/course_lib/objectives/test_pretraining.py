@@ -87,11 +87,6 @@ class TestMaskedWords:
         with pytest.raises(ValueError, match="no label of this batch counts"):
             WORDS.loss(model, batch)
 
-    @pytest.mark.parametrize("p", [0.0, 1.5])
-    def test_an_impossible_probability_is_refused(self, p: float) -> None:
-        with pytest.raises(ValueError, match="above 0 and at most 1"):
-            MaskedTokens(VOCABULARY, MASK_ID, (), p)
-
 
 class TestSentencePairs:
     TEXTS = [[f"{text} {sentence}" for sentence in range(20)] for text in "abcdefghij"]

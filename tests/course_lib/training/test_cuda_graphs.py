@@ -41,11 +41,6 @@ def test_without_a_gpu_nothing_is_recorded() -> None:
     assert losses(CONFIG, "cpu") == losses(dataclasses.replace(CONFIG, graphs=False), "cpu")
 
 
-def test_what_is_computed_twice_cannot_be_recorded() -> None:
-    with pytest.raises(ValueError, match="choose graphs or recompute"):
-        dataclasses.replace(CONFIG, recompute=True)
-
-
 @needs_gpu
 @pytest.mark.parametrize(("precision", "accumulate"), [("fp32", 1), ("fp32", 3), ("bf16", 1), ("fp16", 2)])
 def test_a_recorded_training_is_the_same(precision: Any, accumulate: int) -> None:

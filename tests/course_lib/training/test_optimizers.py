@@ -10,9 +10,7 @@ from torch import nn
 
 from course_lib.models import GPT, GPTConfig
 from course_lib.training.checkpoints import CheckpointError, read_checkpoint, write_checkpoint
-from course_lib.training.loop import TrainingConfig
 from course_lib.training.optimizers import make_optimizers
-from course_lib.training.schedules import constant_schedule
 from tests.course_lib.training.together import learn
 
 SETTINGS = {"weight_decay": 0.1, "betas": (0.9, 0.98), "epsilon": 1e-9}
@@ -74,11 +72,6 @@ def test_a_checkpoint_from_before_there_was_a_choice_goes_on(tmp_path: Path) -> 
     del content["settings"]["optimizer"]
     write_checkpoint(path, content)
     assert learn(tmp_path / "halved", "accumulated") == straight
-
-
-def test_what_scales_its_gradients_is_not_for_two_at_once() -> None:
-    with pytest.raises(ValueError, match="may skip different steps; choose precision 'bf16' or 'fp32'"):
-        TrainingConfig(1, constant_schedule(0.1), optimizer="muon", precision="fp16")
 
 
 def test_two_are_saved_as_one_is() -> None:
