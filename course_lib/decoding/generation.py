@@ -11,14 +11,7 @@ from torch import Tensor, nn
 from course_lib.decoding.beam import search
 from course_lib.decoding.generation_config import GenerationConfig, LogitsProcessor, Streamer
 from course_lib.decoding.greedy import decode_from, decoding, most_probable
-from course_lib.decoding.rules import (
-    Processor,
-    Rules,
-    no_end_before,
-    no_repeated_ngram,
-    repetition_penalty,
-    stop_rule,
-)
+from course_lib.decoding.rules import Processor, Rules, no_end_before, no_repeated_ngram, repetition_penalty, stop_rule
 from course_lib.decoding.sampling import draw
 from course_lib.decoding.state import DecodingState, begin_decoding
 from course_lib.ground.validation import check_batch
