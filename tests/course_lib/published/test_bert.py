@@ -56,25 +56,18 @@ class TestSavedBERT:
         tokens = MaskedLanguageModel.from_pretrained(tmp_path / "theirs")
         sentences = NextSentencePredictor(tokens.bert).eval()
         save_bert(tmp_path / "ours", tokens, sentences)
-        again = (
-            MaskedLanguageModel.from_pretrained(tmp_path / "ours"),
-            NextSentencePredictor.from_pretrained(tmp_path / "ours"),
-        )
         theirs = transformers.BertForPreTraining.from_pretrained(tmp_path / "ours").eval()
-        assert torch.equal(tokens(IDS, segments=SEGMENTS, mask=MASK), again[0](IDS, segments=SEGMENTS, mask=MASK))
-        assert torch.equal(sentences(IDS, segments=SEGMENTS, mask=MASK), again[1](IDS, segments=SEGMENTS, mask=MASK))
         expected = theirs(IDS, MASK.long(), SEGMENTS)
-        assert_close(
-            tokens(IDS, segments=SEGMENTS, mask=MASK)[MASK], expected.prediction_logits[MASK], rtol=0, atol=1e-4
-        )
-        assert_close(sentences(IDS, segments=SEGMENTS, mask=MASK), expected.seq_relationship_logits, rtol=0, atol=1e-4)
+        words, follows = (head(IDS, segments=SEGMENTS, mask=MASK) for head in (tokens, sentences))
+        assert_close(words[MASK], expected.prediction_logits[MASK], rtol=0, atol=1e-4)
+        assert_close(follows, expected.seq_relationship_logits, rtol=0, atol=1e-4)
+        for kind, before in ((MaskedLanguageModel, words), (NextSentencePredictor, follows)):
+            again = kind.from_pretrained(tmp_path / "ours")
+            assert torch.equal(again(IDS, segments=SEGMENTS, mask=MASK), before)
 
     def test_has_one_encoder(self, tmp_path: Path) -> None:
         bert(tmp_path)
-        tokens, sentences = (
-            MaskedLanguageModel.from_pretrained(tmp_path),
-            NextSentencePredictor.from_pretrained(tmp_path),
-        )
+        tokens, sentences = (kind.from_pretrained(tmp_path) for kind in (MaskedLanguageModel, NextSentencePredictor))
         with pytest.raises(ValueError, match="same model"):
             save_bert(tmp_path / "ours", tokens, sentences)
 
