@@ -44,7 +44,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.usefixtures("thorough")
 def test_every_annotated_shape_holds() -> None:
-    more = ("references/cases.py", "published/test_heads.py")
+    more = ("references/cases.py", "published/test_heads.py", "published/test_llama.py")
     files = [*files_of_modules_with_shapes(), *(str(HERE / name) for name in more)]
     assert len(files) > 12
     counted = str(HERE / "test_models.py::test_six_layers_are_read_in_few_calls")  # a checked call is more than one
