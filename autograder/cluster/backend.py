@@ -111,7 +111,7 @@ class PlainClientSide(_GradingClientSide):
 
     def pack(self, task: Task) -> bytes | Finished:
         """Pack the regular files in the submission's folder, unopened; leave out links and whatever is too large."""
-        files, left, most = dict[str, bytes](), MOST_BYTES, 2 * self.strategy.limits.files
+        files, left, most = dict[str, bytes](), MOST_BYTES, 2 * self.strategy.course.limits.files
         try:
             with timestamps.opened(task.folder) as inside, contextlib.suppress(TooManyFiles):
                 for file in walked(inside, {}, most, hidden=True):
@@ -164,7 +164,7 @@ class ClusterBackend:
         weakest = min(Level[worker.level] for worker in self._good)
         hosts = len({worker.host for worker in self._good})
         where = f"{count(len(self._good), 'worker')} on {count(hosts, 'machine')}"
-        return f"{where}; {describe(weakest, self.strategy.limits)}"
+        return f"{where}; {describe(weakest, self.strategy.course.limits)}"
 
     def begin(self) -> None:
         """Connect, and find out which workers may take part.

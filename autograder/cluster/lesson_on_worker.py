@@ -51,7 +51,7 @@ class Order:
         is_own = course.exercises.folder is not None
         return cls(
             course={
-                "limits": assignment.limits,
+                "limits": course.limits,
                 "exercise_limits": course.exercise_limits,
                 "semester": Semester(exercises=terms),
                 "exercises": Catalogue({name: course.exercises.modules[name]}) if is_own else COURSE,
@@ -59,7 +59,6 @@ class Order:
             lesson={
                 "lesson": name,
                 "release": Release(assignment.release.notebook),
-                "limits": assignment.limits,
                 "skip_demos": assignment.skip_demos,
                 "feedback": assignment.feedback,
                 "cells": assignment.cells,

@@ -47,7 +47,9 @@ class PlainOrder:
         """Return the order to grade an assignment."""
         assignment = strategy.assignment
         return cls(
-            assignment=pickle.dumps((assignment.name, assignment.notebooks, assignment.limits, assignment.feedback)),
+            assignment=pickle.dumps(
+                (assignment.name, assignment.notebooks, assignment.course.limits, assignment.feedback)
+            ),
             settings={name: dict(assignment.course.config.get(name, {})) for name in _SETTINGS},
             files={name: path.read_bytes() for name, path in assignment.course_files.items()},
             doubts=strategy.doubts,
@@ -64,9 +66,9 @@ class PlainOnWorker(GradingOnWorker):
         from autograder.grading.plain.strategy import PlainStrategy
 
         files = write_files(self._order.files, scratch / "files")
-        course = replace(empty_course(scratch), config=Config(self._order.settings))
         name, notebooks, limits, feedback = pickle.loads(self._order.assignment)  # from the client, not from a student
-        assignment = PlainAssignment(course, name, notebooks, limits, feedback, files)
+        course = replace(empty_course(scratch), config=Config(self._order.settings), limits=limits)
+        assignment = PlainAssignment(course, name, notebooks, feedback, files)
         strategy = PlainStrategy(assignment, doubts=self._order.doubts)
         here, client = (Examined("", versions) for versions in (strategy.conditions.versions, self._order.versions))
         problem = why_not(here, client)

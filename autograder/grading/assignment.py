@@ -18,7 +18,7 @@ from autograder.grading.digests import answers, fingerprints
 from autograder.grading.digests.reach import Library, held_by_lesson, mentioned
 from autograder.grading.digests.sources import limits_that_decide, versions_of
 from autograder.intake.handed_in import AnswersIn
-from autograder.limits import NO_ALLOWANCE, Limits
+from autograder.limits import NO_ALLOWANCE
 from autograder.repair import Release, answers_in
 from course_lib.exercises.catalogue import CONFIG_NAME
 from course_lib.judging.answer_key import AnswerKey
@@ -48,7 +48,6 @@ class Assignment:
         course: the course.
         lesson: the lesson.
         release: its released notebook.
-        limits: of each submission.
         skip_demos: whether to leave out cells tagged `demo`.
         feedback: whether to write feedback pages.
         cells: the grade_id of the cell that holds the points, by exercise.
@@ -57,13 +56,12 @@ class Assignment:
     course: Course
     lesson: str
     release: Release
-    limits: Limits
     skip_demos: bool
     feedback: bool
     cells: Mapping[str, str]
 
     @classmethod
-    def load(cls, course: Course, lesson: str, limits: Limits, skip_demos: bool, feedback: bool) -> Assignment:
+    def load(cls, course: Course, lesson: str, skip_demos: bool, feedback: bool) -> Assignment:
         """Read the release.
 
         Raises:
@@ -74,7 +72,7 @@ class Assignment:
         cells = _check_cells(release, course, lesson)
         if course.exercises.folder is not None:  # those of the library are certified with it
             _try_out(course.exercises.of_lesson(lesson))
-        return cls(course, lesson, release, limits, skip_demos, feedback, cells)
+        return cls(course, lesson, release, skip_demos, feedback, cells)
 
     @property
     def exercises(self) -> list[Exercise]:
@@ -114,7 +112,7 @@ class Assignment:
     def conditions(self) -> Conditions:
         """The conditions that its grades depend on, besides submissions and exercises."""
         settings = {
-            "limits": limits_that_decide(self.limits),
+            "limits": limits_that_decide(self.course.limits),
             "cells tagged demo": "left out" if self.skip_demos else "run",
             "withheld modules": list(self.withheld),
         }

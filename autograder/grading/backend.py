@@ -82,7 +82,7 @@ class LocalBackend:
 
     def describe(self) -> str:
         """Describe level and limits in one line."""
-        return describe(self.level, self.strategy.limits)
+        return describe(self.level, self.strategy.course.limits)
 
     def begin(self) -> None:
         """Start the fork server, which warms up in the background."""

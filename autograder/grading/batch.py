@@ -44,7 +44,6 @@ from autograder.grading.strategy import Strategy
 from autograder.grading.task import Finished, Task
 from autograder.grading.workers import WorkersLost, error_in_words
 from autograder.intake.submission import check_student_id, list_submissions, refused_submissions
-from autograder.limits import Limits
 from autograder.platforms.misplaced import how_to_collect
 from autograder.progress import progress_bar
 from autograder.words import count
@@ -60,7 +59,6 @@ def grade_assignment(
     workers: int = 1,
     min_level: Level | None = None,
     level: Level | None = None,
-    limits: Limits | None = None,
     skip_demos: bool = True,
     feedback: bool = True,
     force: bool = False,
@@ -79,7 +77,6 @@ def grade_assignment(
         workers: the number of submissions graded at once.
         min_level: refuse to grade in weaker sandboxes than this; by default L2 on Linux.
         level: use exactly this level, even if the machine can do better.
-        limits: of each submission; by default the course's.
         skip_demos: leave out cells tagged `demo` unless a later cell may need one.
         feedback: whether to write feedback pages.
         force: grade everything, changed or not; earlier grades stop counting at once.
@@ -96,9 +93,7 @@ def grade_assignment(
     start = time.perf_counter()
     console = console or Console(stderr=True)
     with report_plainly(), contextlib.ExitStack() as resources:
-        strategy = strategy_for(
-            course, lesson, limits=limits, skip_demos=skip_demos, feedback=feedback, solution=solution
-        )
+        strategy = strategy_for(course, lesson, skip_demos=skip_demos, feedback=feedback, solution=solution)
         submissions = select_submissions(course, lesson, students)
         boxes = backend(strategy, min(workers, len(submissions)), min_level, level)
         resources.callback(boxes.close)

@@ -61,7 +61,7 @@ class ExerciseStrategy(Strategy):
             assignment: the lesson.
             read: reads a submission; by default from where it was handed in.
         """
-        super().__init__(assignment.course, assignment.lesson, assignment.limits, assignment.feedback)
+        super().__init__(assignment.course, assignment.lesson, assignment.feedback)
         self.assignment = assignment
         self.notebooks = {"": assignment.lesson}
         self.notices = assignment.outdated
@@ -112,7 +112,7 @@ class ExerciseStrategy(Strategy):
         return ForkServer(
             assignment.withheld,
             level,
-            assignment.limits,
+            assignment.course.limits,
             channels=channels,
             trains=assignment.trains,
             own={module.partition(".")[0] for module in assignment.course.exercises.modules.values()},
@@ -142,7 +142,7 @@ class ExerciseStrategy(Strategy):
                 channel=channel, seed=keys.box_seed(task.student), seconds=seconds
             ),
             key_for=lambda exercise: keys.key(exercise, task.student),
-            limits=assignment.limits,
+            limits=assignment.course.limits,
             skip_demos=assignment.skip_demos,
             allowances=assignment.course.exercise_limits,
         )

@@ -8,14 +8,12 @@ from autograder.course.course import Course
 from autograder.grading.assignment import Assignment
 from autograder.grading.exercise_strategy import ExerciseStrategy
 from autograder.grading.strategy import Strategy
-from autograder.limits import Limits
 
 
 def strategy_for(
     course: Course,
     name: str,
     *,
-    limits: Limits | None = None,
     skip_demos: bool = True,
     feedback: bool = True,
     solution: Path | None = None,
@@ -25,7 +23,6 @@ def strategy_for(
     Args:
         course: the course.
         name: the assignment's folder name.
-        limits: of each notebook; by default the course's.
         skip_demos: leave out cells tagged `demo`, in a lesson with exercises.
         feedback: whether to write feedback pages.
         solution: the folder of the course's own solution, for an assignment with test cells.
@@ -35,7 +32,7 @@ def strategy_for(
     """
     course.require_exercises()
     if course.exercises.modules and not course.is_plain(name):
-        return ExerciseStrategy(Assignment.load(course, name, limits or course.limits, skip_demos, feedback))
+        return ExerciseStrategy(Assignment.load(course, name, skip_demos, feedback))
     from autograder.grading.plain.assignment import PlainAssignment
     from autograder.grading.plain.solution import find_solution  # with what a lesson does not need, such as IPython
     from autograder.grading.plain.strategy import PlainStrategy

@@ -21,7 +21,6 @@ from autograder.gradebook.record import Record
 from autograder.grading.batch import find_weakest, frozen_in_words, select_submissions
 from autograder.grading.kinds import strategy_for
 from autograder.grading.plan import Recorded, make_plan
-from autograder.limits import Limits
 
 _COPIED = "gradebook.db"
 
@@ -32,7 +31,6 @@ def preview_lesson(
     *,
     students: Sequence[str] | None = None,
     min_level: Level | None = None,
-    limits: Limits | None = None,
     skip_demos: bool = True,
     feedback: bool = True,
     force: bool = False,
@@ -48,7 +46,7 @@ def preview_lesson(
     Raises:
         BadInput: whatever would keep `grade_assignment` from starting.
     """
-    strategy = strategy_for(course, lesson, limits=limits, skip_demos=skip_demos, feedback=feedback, solution=solution)
+    strategy = strategy_for(course, lesson, skip_demos=skip_demos, feedback=feedback, solution=solution)
     submissions = select_submissions(course, lesson, students)
     recorded = Recorded.read(open_gradebook(course.gradebook), strategy)
     tasks, frozen = make_plan(strategy, submissions, recorded, find_weakest(None, min_level), force), ""

@@ -22,7 +22,6 @@ from autograder.gradebook.record import Change, Conditions, ExerciseRecord, Reco
 from autograder.gradebook.session import GradebookSession
 from autograder.grading.task import Finished, Task
 from autograder.intake import timestamps
-from autograder.limits import Limits
 from course_lib.judging.observation import Outcome
 
 Tell = Callable[[str], None]
@@ -36,9 +35,8 @@ class Strategy(ABC):
     """An assignment as graded in one run.
 
     Attributes:
-        course: the course.
+        course: the course; its limits are those of each notebook of a submission.
         name: the assignment's folder name.
-        limits: of each notebook of a submission.
         feedback: whether to write feedback pages.
         promise: a line about the sandboxes before anything runs; may be empty.
         notebooks: the notebooks of a submission, by the ending of their files' names in records.
@@ -51,10 +49,9 @@ class Strategy(ABC):
     differences: Mapping[str, str]
     notices: Collection[str] = ()
 
-    def __init__(self, course: Course, name: str, limits: Limits, feedback: bool) -> None:
+    def __init__(self, course: Course, name: str, feedback: bool) -> None:
         self.course = course
         self.name = name
-        self.limits = limits
         self.feedback = feedback
 
     # --- what is to be done

@@ -237,7 +237,7 @@ def grade_watched(
         ForkServerEnded: the fork server is gone; its owner can start another one.
     """
     start = time.perf_counter()
-    limits = strategy.limits
+    limits = strategy.course.limits
     passed = OVERTIME_FACTOR * limits.wall(limits.submission_seconds * len(strategy.notebooks))
     try:
         with _alarm(OWN_SECONDS, passed) if ends_process else contextlib.nullcontext():

@@ -11,7 +11,7 @@ import os
 import pickle
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -73,10 +73,10 @@ def make_course(folder: Path) -> Course:
 
 
 def grade(folder: Path, students: list[Student], **options: Any) -> Graded:
-    course = make_course(folder)
+    course = replace(make_course(folder), limits=LIMITS)
     for student in students:
         hand_in(course, student.name, student)
-    return Graded(course, grade_assignment(course, LESSON, workers=2, level=Level.L2, limits=LIMITS, **options))
+    return Graded(course, grade_assignment(course, LESSON, workers=2, level=Level.L2, **options))
 
 
 def graded_once(factory: pytest.TempPathFactory, name: str, students: list[Student]) -> Graded:

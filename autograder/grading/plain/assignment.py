@@ -170,10 +170,9 @@ class PlainAssignment:
     """An assignment as graded in one run.
 
     Attributes:
-        course: the course.
+        course: the course; its limits are those of each notebook of a submission.
         name: the assignment's folder name.
         notebooks: the released notebooks, by name.
-        limits: of each notebook of a submission.
         feedback: whether to write feedback pages.
         course_files: the course's files that every submission gets, by path.
     """
@@ -181,7 +180,6 @@ class PlainAssignment:
     course: Course
     name: str
     notebooks: tuple[MasterNotebook, ...]
-    limits: Limits
     feedback: bool
     course_files: Mapping[str, Path]
 
@@ -211,7 +209,7 @@ class PlainAssignment:
         if different:
             raise BadInput(_out_of_date(name, f"{different[0]}.ipynb is in only one of them"))
         notebooks = tuple(_load(name, path, known[path.stem]) for path in paths)
-        return cls(course, name, notebooks, _limits(course), feedback, files.of_course(course, name))
+        return cls(replace(course, limits=_limits(course)), name, notebooks, feedback, files.of_course(course, name))
 
     @functools.cached_property
     def conditions(self) -> Conditions:
@@ -220,7 +218,7 @@ class PlainAssignment:
         release = hashlib.sha256(json.dumps(known, sort_keys=True, default=str).encode()).hexdigest()
         packages = ("ipython", "nbgrader", *_packages(self.notebooks))
         versions = {**versions_of(_GRADING, packages), "files": files.digest(self.course_files)}
-        return Conditions(release, "", versions, {"limits": limits_that_decide(self.limits)})
+        return Conditions(release, "", versions, {"limits": limits_that_decide(self.course.limits)})
 
     @property
     def ignored_stderr(self) -> re.Pattern[str] | None:

@@ -68,7 +68,7 @@ class PlainStrategy(Strategy):
             solution: the folder of the course's own solution; None if it has run already.
             doubts: the result of that run.
         """
-        super().__init__(assignment.course, assignment.name, assignment.limits, assignment.feedback)
+        super().__init__(assignment.course, assignment.name, assignment.feedback)
         self.assignment = assignment
         self.doubts = doubts
         self.notebooks = {f"/{notebook.name}": notebook.name for notebook in assignment.notebooks}
@@ -91,7 +91,7 @@ class PlainStrategy(Strategy):
 
     def make_fork_server(self, level: Level, channels: int = 1, root: BoxRoot | None = None) -> ForkServer:
         """Make the fork server, with a channel for each worker; `root` may hold one started early."""
-        return ForkServer((), level, self.limits, channels=channels, trains=False, stand_ins=False, root=root)
+        return ForkServer((), level, self.course.limits, channels=channels, trains=False, stand_ins=False, root=root)
 
     def rehearse(self, fork_server: ForkServer, tell: Tell) -> None:
         """Run the course's own solution."""

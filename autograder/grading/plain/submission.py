@@ -116,12 +116,12 @@ class SubmissionGrader:
     def _lay_out(self, task: Task, folder: Path) -> list[str]:
         """Gather the files next to the notebooks; return what had to be left out."""
         one = self.assignment
-        left_out = files.copy_student_files(one.course, task.folder, folder, one.limits)
+        left_out = files.copy_student_files(one.course, task.folder, folder, one.course.limits)
         files.copy_course_files(one.course_files, folder, files.exclude_overwriting(one.course, one.name))
         return left_out
 
     def _run(self, task: Task, number: int, repaired: Repaired, folder: Path) -> Ran:
-        limits = self.assignment.limits
+        limits = self.assignment.course.limits
         there = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
         limits = replace(limits, folder_bytes=limits.folder_bytes + sum(there), files=limits.files + 2 * len(there))
         digest = hashlib.sha256(f"{self.assignment.name} {task.student} {number}".encode()).digest()

@@ -68,7 +68,7 @@ def write_bundle(course: Course, lesson: str, target: Path) -> Bundled:
         BadInput: there is no such lesson, or its release belongs to another version of the course.
         OSError: it cannot be written.
     """
-    assignment = Assignment.load(course, lesson, course.limits, skip_demos=True, feedback=False)
+    assignment = Assignment.load(course, lesson, skip_demos=True, feedback=False)
     contents = dict(_contents(assignment))
     with (
         put_in_place(target) as draft,
@@ -85,7 +85,7 @@ def write_bundle(course: Course, lesson: str, target: Path) -> Bundled:
         exercises=len(assignment.exercises),
         points=sum(exercise.points for exercise in counted),
         by_hand=points_by_hand(assignment),
-        memory=max(assignment.limits.memory_bytes, assignment.limits.memory_ceiling_bytes) + _OWN_BYTES,
+        memory=max(course.limits.memory_bytes, course.limits.memory_ceiling_bytes) + _OWN_BYTES,
     )
 
 
@@ -118,7 +118,7 @@ def _config(assignment: Assignment) -> str:
     kept: dict[str, Any] = {
         "limits": dict(settings.get("limits", {})),
         "exercise_limits": {name: dict(allowance) for name, allowance in allowances.items()},
-        "system_calls": assignment.limits.system_calls,
+        "system_calls": assignment.course.limits.system_calls,
     }
     if assignment.course.exercises.folder is not None:
         kept["exercises"] = {assignment.lesson: assignment.course.exercises.modules[assignment.lesson]}

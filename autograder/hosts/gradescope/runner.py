@@ -71,7 +71,7 @@ def grade_submission(root: Path) -> Json:
     level = choose_level(WEAKEST)
     with tempfile.TemporaryDirectory(prefix="katze-") as scratch:
         course = replace(course, autograded=Path(scratch, "autograded"), feedback=Path(scratch, "feedback"))
-        assignment = Assignment.load(course, lesson, course.limits, skip_demos=True, feedback=False)
+        assignment = Assignment.load(course, lesson, skip_demos=True, feedback=False)
         strategy = ExerciseStrategy(assignment)
         student = read_submitters(root / "submission_metadata.json")
         task = Task(student, root / "submission", "", (FIRST,), strategy.exercises)

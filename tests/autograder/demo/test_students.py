@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -44,8 +44,8 @@ def graded(processes: None, request: pytest.FixtureRequest, tmp_path_factory: py
     course = make_course(tmp_path_factory.mktemp("class"), Course.find(REPOSITORY))
     release(course, [lesson])
     make_class(course.release_notebook(lesson), lesson, course.submitted)
-    limits = Limits(cell_seconds=3, call_seconds=3)
-    return Graded(course, grade_assignment(course, lesson, workers=2, level=Level.L2, limits=limits))
+    course = replace(course, limits=Limits(cell_seconds=3, call_seconds=3))
+    return Graded(course, grade_assignment(course, lesson, workers=2, level=Level.L2))
 
 
 def names(lesson: str, *groups: Group) -> list[str]:

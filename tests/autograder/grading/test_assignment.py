@@ -23,7 +23,7 @@ def course(tmp_path: Path) -> Course:
 
 
 def load(course: Course) -> Assignment:
-    return Assignment.load(course, LESSON, course.limits, skip_demos=True, feedback=True)
+    return Assignment.load(course, LESSON, skip_demos=True, feedback=True)
 
 
 def test_the_conditions_name_versions_limits_and_no_secret(course: Course) -> None:
@@ -98,4 +98,4 @@ def test_a_lesson_that_this_version_lacks_is_refused(course: Course) -> None:
         BadInput,
         match="has no exercises for 99_later; it has exercises for 000_primer, 00_words_in_a_bag, 01_attention",
     ):
-        Assignment.load(course, "99_later", course.limits, skip_demos=True, feedback=True)
+        Assignment.load(course, "99_later", skip_demos=True, feedback=True)

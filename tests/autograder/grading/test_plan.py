@@ -19,7 +19,6 @@ from autograder.grading.kinds import strategy_for
 from autograder.grading.plan import FORCED, LEFT_UNDONE, OVERWRITTEN, SUBMITTED_AGAIN, Recorded, make_plan
 from autograder.grading.task import Task
 from autograder.intake.submission import list_submissions
-from autograder.limits import Limits
 from course_lib.judging.exercise import Exercise
 from tests.autograder.gradebook.earlier import change
 from tests.autograder.small_class import LESSON, by_student, replace_exercise, rows, why
@@ -38,13 +37,12 @@ def versions(monkeypatch: pytest.MonkeyPatch) -> Pinned:
 
 def planned(
     course: Course,
-    limits: Limits | None = None,
     skip_demos: bool = True,
     feedback: bool = True,
     weakest: Level = Level.L2,
     force: bool = False,
 ) -> tuple[Task, ...]:
-    strategy = strategy_for(course, LESSON, limits=limits, skip_demos=skip_demos, feedback=feedback)
+    strategy = strategy_for(course, LESSON, skip_demos=skip_demos, feedback=feedback)
     recorded = Recorded.read(GradebookFile(course.gradebook), strategy)
     return make_plan(strategy, list_submissions(course.submitted, LESSON), recorded, weakest, force)
 
@@ -96,8 +94,8 @@ def test_versions_count(course: Course, versions: Pinned, name: str, reason: str
 
 
 def test_limits_and_demo_cells_count(course: Course) -> None:
-    limits = dataclasses.replace(course.limits, cell_seconds=11.0)
-    assert reasons(planned(course, limits)) == {("cell_seconds: 10.0 -> 11.0",)}
+    other = dataclasses.replace(course, limits=dataclasses.replace(course.limits, cell_seconds=11.0))
+    assert reasons(planned(other)) == {("cell_seconds: 10.0 -> 11.0",)}
     assert reasons(planned(course, skip_demos=False)) == {("cells tagged demo: left out -> run",)}
 
 

@@ -120,7 +120,7 @@ def test_a_worker_that_waits_for_ever_is_ended_as_well(course: Course, monkeypat
     hand_in(course, "ben")
     replace_grading(monkeypatch, lambda worker, task: time.sleep(1000))
     limits = Limits(submission_seconds=1.0, wall_seconds=1.0, wall_factor=1.0)
-    results = by_student(grade_assignment(course, LESSON, limits=limits))
+    results = by_student(grade_assignment(replace(course, limits=limits), LESSON))
     assert {result.outcome for result in results["ben"].exercises} == {Outcome.UNGRADED}
 
 

@@ -62,7 +62,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
 
 
 def library_of(course: Course, sources: list[str]) -> tuple[str, dict[str, str]]:
-    lesson = Assignment.load(course, LESSON, course.limits, skip_demos=True, feedback=True)
+    lesson = Assignment.load(course, LESSON, skip_demos=True, feedback=True)
     return lesson.conditions.versions["library"], lesson.imports_of(sources)
 
 

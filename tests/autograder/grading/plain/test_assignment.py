@@ -42,7 +42,7 @@ def change(course: Course, edit: Callable[[dict[str, Any]], object], name: str =
 def test_cells_get_nbgrader_s_own_time_unless_the_course_says_more(
     tmp_path: Path, config: str, cell: float, notebook: float
 ) -> None:
-    limits = load(make_course(tmp_path / "course", config)).limits
+    limits = load(make_course(tmp_path / "course", config)).course.limits
     assert (limits.cell_seconds, limits.submission_seconds) == (cell, notebook)
     assert limits.processor_seconds >= notebook or "Katze" in config
 

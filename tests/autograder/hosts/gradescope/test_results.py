@@ -31,7 +31,7 @@ def assignment(tmp_path: Path) -> Assignment:
 def load(folder: Path, terms: str = "") -> Assignment:
     (folder / SEMESTER_NAME).write_text(terms)
     course = make_course(folder)
-    return Assignment.load(course, LESSON, course.limits, skip_demos=True, feedback=False)
+    return Assignment.load(course, LESSON, skip_demos=True, feedback=False)
 
 
 def graded(assignment: Assignment, points: float | None = None) -> Record:
