@@ -11,7 +11,7 @@ import pytest
 from autograder.cli import main
 from autograder.commands.shared import MISUSED
 from autograder.course.course import Course
-from autograder.grading import assignment
+from autograder.grading import assignment, exercise_strategy
 from autograder.grading.batch import grade_assignment
 from tests.autograder.small_class import BY_NAME, LESSON, NEARLY_SCALED, answer, hand_in, make_course
 from tests.once import made_once
@@ -41,6 +41,12 @@ def katze(capsys: pytest.CaptureFixture[str]) -> Katze:
 def steady_versions(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is graded again because the code of this checkout has changed, as it does while somebody works on it."""
     monkeypatch.setattr(assignment, "_versions", lambda _assignment: {"Katze": "1"})
+
+
+@pytest.fixture
+def no_sandboxes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody can be graded."""
+    monkeypatch.setattr(exercise_strategy, "ForkServer", None)
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nbgrader.api import Gradebook
 
 from autograder.box.fork_server.client import ForkServer
 from autograder.course.course import Course
@@ -75,6 +76,13 @@ def page(course: Course, student: str) -> str:
 def give(course: Course, student: str, cell: str = "attention-why_scale-written", **values: Any) -> None:
     """What formgrader writes when somebody types points, or a comment."""
     toy_lesson.give(course.gradebook, student, cell, lesson=LESSON, **values)
+
+
+def nbgrader_s(course: Course) -> dict[str, float]:
+    """Each student's points in nbgrader's own export."""
+    with Gradebook(f"sqlite:///{course.gradebook}") as book:
+        found = book.assignment_submissions(LESSON)
+        return {one.student.id: max(0.0, one.score - one.late_submission_penalty) for one in found}
 
 
 def by_student(graded: ClassResult) -> dict[str, Record]:

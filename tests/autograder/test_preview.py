@@ -8,24 +8,21 @@ from __future__ import annotations
 import json
 
 import pytest
-from nbgrader.api import Gradebook
 
 from autograder.cli import main
 from autograder.commands.shared import DONE, MISUSED
 from autograder.course.course import Course
 from autograder.grading import assignment as assignment_module
-from autograder.grading import exercise_strategy
 from tests.autograder.platforms.downloads import everything
-from tests.autograder.small_class import BY_NAME, CHECKED, LESSON, hand_in
+from tests.autograder.small_class import BY_NAME, CHECKED, LESSON, hand_in, nbgrader_s
 
-pytestmark = pytest.mark.usefixtures("steady_versions")
+pytestmark = pytest.mark.usefixtures("steady_versions", "no_sandboxes")
 
 
 @pytest.fixture
 def course(course: Course, monkeypatch: pytest.MonkeyPatch) -> Course:
-    """The current directory. Nobody can grade in it: there are no sandboxes."""
+    """The current directory."""
     monkeypatch.chdir(course.root)
-    monkeypatch.setattr(exercise_strategy, "ForkServer", None)
     return course
 
 
@@ -114,8 +111,7 @@ class TestFrozen:
             assert f"is frozen, and --force does not change that; run `katze thaw {LESSON}` first" in (
                 capsys.readouterr().err
             )
-        with Gradebook(f"sqlite:///{course.gradebook}") as book:
-            scores = {one.student.id: one.score for one in book.assignment_submissions(LESSON)}
+        scores = nbgrader_s(course)
         assert (scores["ada_reference"], scores["hana_slides_numbers"]) == (17, 11)
         assert main(["thaw", LESSON]) == DONE
         capsys.readouterr()

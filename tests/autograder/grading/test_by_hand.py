@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from pathlib import Path
 
 import pytest
-from nbgrader.api import Gradebook
 
 from autograder.box.fork_server.client import ForkServer
 from autograder.course.course import Course
@@ -17,24 +15,17 @@ from autograder.gradebook.results import ClassResult
 from autograder.grading import exercise_strategy
 from autograder.grading.batch import grade_assignment
 from tests.autograder.gradebook.earlier import bring_back
-from tests.autograder.small_class import CHECKED, LESSON, MOST, answer, by_student, give, page
+from tests.autograder.small_class import CHECKED, LESSON, MOST, answer, by_student, give, nbgrader_s, page
 
 ADA, HANA, ZORA = "ada_reference", "hana_slides_numbers", "zora_not_a_notebook"
 
-
-@pytest.fixture
-def course(graded_class: Course, steady_versions: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
-    """A graded class, which from now on nobody can grade: there are no sandboxes."""
-    monkeypatch.setattr(exercise_strategy, "ForkServer", None)
-    return Course.find(shutil.copytree(graded_class.root, tmp_path / "course"))
+pytestmark = pytest.mark.usefixtures("steady_versions", "no_sandboxes")
 
 
 def assert_agree_with_nbgrader(course: Course, graded: ClassResult) -> None:
-    with Gradebook(f"sqlite:///{course.gradebook}") as book:
-        theirs = {one.student.id: one.score for one in book.assignment_submissions(LESSON)}
-    assert {one.student: one.total or 0.0 for one in graded.submissions} == theirs
+    totals = {one.student: one.total or 0.0 for one in graded.submissions}
     in_json = {record["student"]: record["total"]["points"] or 0.0 for record in graded.records()}
-    assert in_json == theirs
+    assert totals == in_json == nbgrader_s(course)
 
 
 def test_what_waits_is_counted_and_is_no_zero(course: Course) -> None:

@@ -14,7 +14,7 @@ from autograder.gradebook.grades import read_grades
 from autograder.gradebook.results import ClassResult
 from autograder.grading import assignment, exercise_strategy
 from autograder.grading.batch import grade_assignment
-from tests.autograder.small_class import BY_NAME, LESSON, MOST, by_student, hand_in, make_course, page, why
+from tests.autograder.small_class import BY_NAME, LESSON, MOST, by_student, hand_in, make_course, nbgrader_s, page, why
 from tests.autograder.small_gradebook import set_terms
 
 LINEAR = f'[late]\npolicy = "linear"\nper_day = 10\n[lessons.{LESSON}]\ndue = '
@@ -42,13 +42,6 @@ def graded(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 def regrade(course: Course, terms: str, **more: bool) -> ClassResult:
     return grade_assignment(set_terms(course, terms), LESSON, **more)
-
-
-def nbgrader_s(course: Course) -> dict[str, float]:
-    """Each student's points in nbgrader's own export."""
-    with Gradebook(f"sqlite:///{course.gradebook}") as book:
-        found = book.assignment_submissions(LESSON)
-        return {one.student.id: max(0.0, one.score - one.late_submission_penalty) for one in found}
 
 
 def test_a_deadline_comes_to_pages_and_totals_without_grading(graded: Course) -> None:
