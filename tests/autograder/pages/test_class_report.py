@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from bs4 import BeautifulSoup, Tag
 
+from autograder.gradebook.changes.adjustments import Adjustment, adjusted
 from autograder.gradebook.record import ExerciseRecord, HandGrade, Record
 from autograder.pages.class_report import render_class
 from course_lib import exercises
@@ -94,6 +95,21 @@ def test_answers_to_look_at_are_listed_with_line_and_reason() -> None:
     assert not soup.select(".looks b")
     assert "Nobody has lost a point" in text(soup)
     assert "Answers to look at" not in text(page([submission("ben", 2.0, RIGHT)]))
+
+
+def test_decisions_are_told_once_and_shares_with_both_numbers() -> None:
+    adjustments = {
+        SCALE: Adjustment(extra_credit=True, never_lower=True),
+        "attention.why": Adjustment(full_credit=True),
+    }
+    given = replace(WRITTEN, points=2.0, waits=False, shared=(1.0, 1.0))
+    graded = [replace(submission(name, 2.0, RIGHT), by_hand=(given,)) for name in ("ada", "ben")]
+    soup = page([adjusted(one, adjustments) for one in graded])
+    assert [text(note) for note in soup.select("section")[0].select(".note")] == [
+        "01_attention: attention.scale: extra credit, never lower.",
+        "01_attention: attention.why: full credit for everyone.",
+        "01_attention: points given by hand to 2 students for attention-why-written, out of 1, are scaled to 2.",
+    ]
 
 
 def test_extra_credit_and_deductions_stay_in_the_picture() -> None:
