@@ -251,7 +251,7 @@ class ExerciseStrategy(Strategy):
 
     def page(self, record: Record, notebook: str, graded: Mapping[str, Any] | None, penalty: float) -> str:
         """The feedback page of one notebook."""
-        shown = {} if graded is None else self._shown_in(graded, self.exercises)
+        shown = {} if graded is None else self._shown_in(graded, self.assignment.fingerprints)
         return render_feedback(
             graded,
             record,
