@@ -18,7 +18,6 @@ from autograder.grading.answer_keys import AnswerKeys
 from autograder.grading.assignment import Assignment
 from autograder.grading.digests import answers, fingerprints
 from autograder.grading.notebook_runner import Graded, grade_notebook
-from autograder.grading.plan import OTHER_CHECKS
 from autograder.grading.publish import read_written, write_graded
 from autograder.grading.strategy import Strategy, stable
 from autograder.grading.task import Finished, Task
@@ -52,14 +51,12 @@ class ExerciseStrategy(Strategy):
     """
 
     gradebook: GradebookWriter
-    differences = {"checks": OTHER_CHECKS, "library": "what the lesson's cells reach of the library has changed"}
 
     def __init__(self, assignment: Assignment, read: Read | None = None) -> None:
         """Set up; compute nothing slow yet.
 
         Args:
-            assignment: the lesson.
-            read: reads a submission; by default from where it was handed in.
+            read: by default from where it was handed in.
         """
         super().__init__(assignment.course, assignment.lesson, assignment.feedback)
         self.assignment = assignment

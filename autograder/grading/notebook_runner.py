@@ -86,8 +86,6 @@ def grade_notebook(
     Args:
         cells: in notebook order.
         catalogue: the course's exercises.
-        open_box: opens a fresh sandbox.
-        key_for: returns the answer key of an exercise.
         limits: of the sandboxes; `submission_seconds` covers all sandboxes together.
         skip_demos: leave out cells tagged `demo`, except those that may define a name that is missing later. If they
             run and hit a limit, answers are also graded without them, and the better verdict counts.
@@ -167,10 +165,6 @@ class NotebookRunner:
         """Read the answers; nothing is run yet.
 
         Args:
-            script: the cells.
-            budget: the submission's time.
-            key_for: returns the answer key of an exercise.
-            demos: decides which cells to leave out.
             asks: whether to find out, after the last cell, if the cells have changed Python or torch itself.
         """
         self._script = script

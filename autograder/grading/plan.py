@@ -31,7 +31,13 @@ LEFT_UNDONE = "set aside by a run with --force that was stopped before it got he
 FAILED_BEFORE = "the grader had failed on it"
 OVERWRITTEN = "the scores in the gradebook are not those that Katze recorded"
 OTHER_SECRET = "the course's secret has changed"
-OTHER_CHECKS = "Katze's grading code has changed"
+
+_DIFFERENCES = {
+    "checks": "Katze's grading code has changed",
+    "library": "what the lesson's cells reach of the library has changed",
+    "files": "the files beside the notebooks have changed",
+}
+"""What to say if a version has changed that people cannot read."""
 
 _FOR_READERS = ("Katze",)
 """Versions that do not matter by themselves: whatever could change a grade is recorded separately."""
@@ -123,15 +129,15 @@ def _find_reasons(strategy: Strategy, record: Record, digest: str, weakest: Leve
 
 
 def _compare_conditions(before: Conditions, strategy: Strategy) -> Iterator[str]:
-    now, said = strategy.conditions, strategy.differences
+    now = strategy.conditions
     if before.release != now.release:
-        yield said.get("release", "the released notebook has changed")
+        yield strategy.other_release
     if before.seed != now.seed:
         yield OTHER_SECRET
     for name in sorted((before.versions.keys() | now.versions.keys()).difference(_FOR_READERS)):
         old, new = before.versions.get(name, "none"), now.versions.get(name, "none")
         if old != new:
-            yield said.get(name, f"{name} {old} -> {new}")
+            yield _DIFFERENCES.get(name, f"{name} {old} -> {new}")
     yield from _compare_settings(before.settings, now.settings)
 
 

@@ -40,13 +40,13 @@ class Strategy(ABC):
         feedback: whether to write feedback pages.
         promise: a line about the sandboxes before anything runs; may be empty.
         notebooks: the notebooks of a submission, by the ending of their files' names in records.
-        differences: what to say if a part of the conditions that people cannot read has changed, by its name.
+        other_release: what to say if the release has changed.
         notices: lines for the instructor about the course's settings.
     """
 
     promise = ""
     notebooks: Mapping[str, str]
-    differences: Mapping[str, str]
+    other_release = "the released notebook has changed"
     notices: Collection[str] = ()
 
     def __init__(self, course: Course, name: str, feedback: bool) -> None:

@@ -24,17 +24,10 @@ from autograder.grading.plain.assignment import PlainAssignment
 from autograder.grading.plain.pages import feedback_page, problem_of
 from autograder.grading.plain.solution import try_solution
 from autograder.grading.plain.submission import JudgedNotebook, SubmissionGrader, unscored
-from autograder.grading.plan import OTHER_CHECKS
 from autograder.grading.publish import write_graded
 from autograder.grading.strategy import Strategy, Tell
 from autograder.grading.task import Finished, Task
 from course_lib.judging.observation import Outcome
-
-PROMISE = (
-    "the tests run beside the students' code: sandboxes protect this machine and the other students, but not the "
-    "points; see docs/plain_nbgrader.md"
-)
-"""Told to the instructor before anything runs."""
 
 
 class PlainStrategy(Strategy):
@@ -48,12 +41,11 @@ class PlainStrategy(Strategy):
     """
 
     book: GradebookSession
-    promise = PROMISE
-    differences = {
-        "release": "the assignment's cells have changed",
-        "files": "the files beside the notebooks have changed",
-        "checks": OTHER_CHECKS,
-    }
+    promise = (
+        "the tests run beside the students' code: sandboxes protect this machine and the other students, but not the "
+        "points; see docs/plain_nbgrader.md"
+    )
+    other_release = "the assignment's cells have changed"
 
     def __init__(
         self,
@@ -64,7 +56,6 @@ class PlainStrategy(Strategy):
         """Run nothing yet.
 
         Args:
-            assignment: the assignment.
             solution: the folder of the course's own solution; None if it has run already.
             doubts: the result of that run.
         """
