@@ -21,7 +21,7 @@ from autograder.gradebook.record import HandGrade, Record
 from autograder.gradebook.results import ClassResult
 from autograder.gradebook.session import GradebookSession
 from autograder.gradebook.store import read_frozen
-from autograder.grading.publish import NO_PENALTIES, rewrite_feedback
+from autograder.grading.publish import rewrite_feedback
 from autograder.grading.strategy import Strategy
 from autograder.pages.deadlines import deadline_for_student, remarks_on_frozen
 from course_lib.ground.files import sha256_of
@@ -58,7 +58,7 @@ def bring_to_pages(strategy: Strategy, book: GradebookSession, records: Mapping[
         why = _why_outdated(page.by_hand, page.graded, record, files, is_frozen)
         if not why:
             continue
-        made = rewrite_feedback(strategy, record, penalties.get(student, NO_PENALTIES))
+        made = rewrite_feedback(strategy, record, penalties.get(student, {}))
         told["stale_pages" if made is None else why].append(student)
         if made is not None:
             rewritten.append(replace(record, files={**record.files, **made}))

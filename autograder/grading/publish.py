@@ -25,8 +25,6 @@ Notebooks = Mapping[str, Mapping[str, Any]]
 Files = dict[str, tuple[str, int]]
 """The SHA-256 and size in bytes of each file written, by name."""
 
-NO_PENALTIES: Mapping[str, float] = {}
-
 SECRET = "submission_secret.txt"
 SECRET_BYTES = 1000
 """Longest secret to read, in characters; nbgrader's own have 128."""
@@ -43,7 +41,7 @@ def write_graded(strategy: Strategy, record: Record, notebooks: Notebooks) -> Fi
         else None
         for ending, name in strategy.notebooks.items()
     }
-    return _write(strategy, record.student, texts | _pages(strategy, record, notebooks, NO_PENALTIES))
+    return _write(strategy, record.student, texts | _pages(strategy, record, notebooks, {}))
 
 
 def rewrite_feedback(strategy: Strategy, record: Record, penalties: Mapping[str, float]) -> Files | None:
