@@ -9,6 +9,7 @@ from autograder.errors import BadInput
 from autograder.gradebook.record import ExerciseRecord
 from autograder.grading.plain.submission import SubmissionGrader
 from autograder.grading.task import Task
+from autograder.repair.cells import CellKind
 from autograder.words import count
 
 
@@ -43,7 +44,7 @@ def try_solution(grader: SubmissionGrader, folder: Path) -> tuple[list[str], dic
     if not any((folder / f"{one.name}.ipynb").is_file() for one in notebooks):
         return [f"no solution to try the tests on: no notebook of {name} in {folder}; see --solution"], {}
     seen = grader.judge(Task("solution", folder.resolve(), "", (), frozenset()))
-    answers = [cell for one in seen for cell in one.answers]
+    answers = [cell for one in seen for cell in one.repaired.cells if cell.kind is CellKind.ANSWER]
     if answers and all(cell.origin != "student" for cell in answers):
         return [f"no solution to try the tests on: {folder} has no answers; see --solution"], {}
     verdicts = [one for notebook in seen for one in notebook.exercises]

@@ -111,7 +111,7 @@ class PlainStrategy(Strategy):
             ),
             notebook=hashlib.sha256("".join(one.digest for one in read).encode()).hexdigest() if read else "",
             handed_in=next((one.timestamp for one in read), ""),
-            repairs=tuple(f"{one.name}.ipynb: {repair}" for one in judged for repair in one.repairs),
+            repairs=tuple(f"{one.name}.ipynb: {repair}" for one in judged for repair in one.repaired.repairs),
         )
         written = write_graded(self, record, notebooks)
         return Finished(task, replace(record, files=written), notebooks, any(one.starved for one in judged))

@@ -24,7 +24,7 @@ from autograder.grading.plain.running import Ran, run_cells
 from autograder.grading.strategy import stable
 from autograder.grading.task import Task
 from autograder.intake.submission import Submission, read_submission
-from autograder.repair.cells import Cell, CellKind, Repaired
+from autograder.repair.cells import CellKind, Repaired
 from course_lib.judging.observation import Outcome
 
 
@@ -38,9 +38,8 @@ class JudgedNotebook:
         problem: why it could not be read; then everything below is empty.
         refused: what the sandbox refused to each test and to the ordinary cells before it, by exercise.
         submission: the notebook as read.
-        answers: its answer cells.
+        repaired: the same, repaired.
         graded: the notebook to write, in nbformat 4.5.
-        repairs: what was repaired, one sentence each.
         remarks: lines for the instructor.
         starved: whether a sandbox hit a time limit while the machine was busy.
     """
@@ -50,9 +49,8 @@ class JudgedNotebook:
     problem: str = ""
     refused: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     submission: Submission | None = None
-    answers: tuple[Cell, ...] = ()
+    repaired: Repaired = Repaired((), ())
     graded: Mapping[str, Any] | None = None
-    repairs: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     starved: bool = False
 
@@ -78,8 +76,10 @@ class SubmissionGrader:
         seen: list[JudgedNotebook] = []
         with tempfile.TemporaryDirectory(prefix="katze-files-") as folder:
             for number, master in enumerate(self.assignment.notebooks):
+                others = {f"{one.name}.ipynb" for one in self.assignment.notebooks if one is not master}
                 try:
-                    submission, repaired = self._read(master, task)
+                    submission = read_submission(task.folder, master.name, answers_in(master), others)
+                    repaired = put_back(submission, master)
                 except Unreadable as problem:
                     exercises = unscored(master, Outcome.UNREADABLE, problem.reason)
                     seen.append(JudgedNotebook(master.name, exercises, problem.reason))
@@ -94,24 +94,13 @@ class SubmissionGrader:
                         exercises,
                         refused=refused,
                         submission=submission,
-                        answers=tuple(cell for cell in repaired.cells if cell.kind is CellKind.ANSWER),
+                        repaired=repaired,
                         graded=graded_notebook(repaired, ran),
-                        repairs=repaired.repairs,
                         remarks=(*left_out, *_remarks(master, repaired, ran)),
                         starved=ran.starved,
                     )
                 )
         return seen
-
-    def _read(self, master: MasterNotebook, task: Task) -> tuple[Submission, Repaired]:
-        """Read a notebook of the submission, and repair it for grading.
-
-        Raises:
-            Unreadable: it cannot be.
-        """
-        others = {f"{one.name}.ipynb" for one in self.assignment.notebooks} - {f"{master.name}.ipynb"}
-        submission = read_submission(task.folder, master.name, answers_in(master), others)
-        return submission, put_back(submission, master)
 
     def _lay_out(self, task: Task, folder: Path) -> list[str]:
         """Gather the files next to the notebooks; return what had to be left out."""
