@@ -29,7 +29,7 @@ from autograder.gradebook.lesson import GradedCell, LessonRows
 from autograder.gradebook.record import Conditions
 from autograder.grading.digests.sources import limits_that_decide, versions_of
 from autograder.grading.plain import files
-from autograder.grading.plain.rows import NotebookRows, read_notebooks
+from autograder.grading.plain.rows import read_notebooks
 from autograder.limits import Limits
 from autograder.pages.feedback import headings
 from autograder.repair.text import plain
@@ -208,7 +208,7 @@ class PlainAssignment:
         different = sorted({path.stem for path in paths} ^ known.keys())
         if different:
             raise BadInput(_out_of_date(name, f"{different[0]}.ipynb is in only one of them"))
-        notebooks = tuple(_load(name, path, known[path.stem]) for path in paths)
+        notebooks = tuple(_load(name, path, *known[path.stem]) for path in paths)
         return cls(replace(course, limits=_limits(course)), name, notebooks, feedback, files.of_course(course, name))
 
     @functools.cached_property
@@ -305,7 +305,7 @@ def _imported(source: str) -> Iterator[str]:
 # --- a notebook
 
 
-def _load(name: str, path: Path, known: NotebookRows) -> MasterNotebook:
+def _load(name: str, path: Path, rows: LessonRows, known: Mapping[str, GradedCell]) -> MasterNotebook:
     try:
         notebook = nbformat.read(path, as_version=4)
     except Exception as error:  # nbformat's readers and converters fail in many ways
@@ -321,11 +321,11 @@ def _load(name: str, path: Path, known: NotebookRows) -> MasterNotebook:
                 f"{path}: the grade_id {grade_id!r} is on {times} cells; give each its own in the source notebook, "
                 f"then run `nbgrader generate_assignment {quote(name)} --force`"
             )
-    different = sorted(names.keys() ^ known.cells.keys())
+    different = sorted(names.keys() ^ known.keys())
     if different:
         raise BadInput(_out_of_date(name, f"the cell {different[0]} of {path.name} is in only one of them"))
-    cells = tuple(_cell(cell, known.cells.get(_grade_id(cell))) for cell in notebook["cells"])
-    return MasterNotebook(path.stem, cells, dict(notebook["metadata"]), known.rows)
+    cells = tuple(_cell(cell, known.get(_grade_id(cell))) for cell in notebook["cells"])
+    return MasterNotebook(path.stem, cells, dict(notebook["metadata"]), rows)
 
 
 def _cell(cell: Mapping[str, Any], row: GradedCell | None) -> MasterCell:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from nbgrader.api import Gradebook
@@ -24,26 +23,18 @@ from autograder.gradebook.scores import save_grades
 from autograder.grading.digests.answers import of_source
 
 
-@dataclass(frozen=True)
-class NotebookRows:
-    """A notebook in the gradebook.
+def read_notebooks(session: Session, assignment: str) -> dict[str, tuple[LessonRows, dict[str, GradedCell]]]:
+    """Return the notebooks of an assignment by name; empty if the gradebook does not know it.
 
-    Attributes:
-        rows: the rows that every submission mirrors.
-        cells: all cells that nbgrader knows, by grade_id, with hidden tests in their source.
+    Returns:
+        The rows that every submission mirrors; and all cells that nbgrader knows, by grade_id, with hidden tests in
+        their source.
     """
-
-    rows: LessonRows
-    cells: Mapping[str, GradedCell]
-
-
-def read_notebooks(session: Session, assignment: str) -> dict[str, NotebookRows]:
-    """Return the notebooks of an assignment by name; empty if the gradebook does not know it."""
     found = {}
     for notebook in session.scalars(select(models.Notebook).where(models.Notebook.assignment.has(name=assignment))):
         cells = list(_cells(notebook))
         rows = LessonRows.load(session, notebook.assignment_id, notebook.id, cells)
-        found[notebook.name] = NotebookRows(rows, {cell.name: cell for cell in cells})
+        found[notebook.name] = rows, {cell.name: cell for cell in cells}
     return found
 
 
