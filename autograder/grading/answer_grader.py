@@ -44,10 +44,6 @@ class Missing:
         return cls(said[1] if said else "", when_run=True)
 
 
-Explain = Callable[[Exercise], Verdict]
-"""Returns the verdict on an answer whose name does not exist: what happened to its cells says why."""
-
-
 @dataclass
 class AnswerGrader:
     """Finds the verdict on an answer to an exercise.
@@ -56,7 +52,7 @@ class AnswerGrader:
         key: the exercise's answer key.
         limits: of the sandboxes.
         allowed: the exercise's own limits.
-        explain: returns the verdict if the answer's name does not exist.
+        explain: returns the verdict if the answer's name does not exist: what happened to its cells says why.
         verdict: the verdict, once there is one.
         stopped: the limit that stopped the answer; empty if none did.
     """
@@ -64,7 +60,7 @@ class AnswerGrader:
     key: AnswerKey
     limits: Limits
     allowed: Allowance
-    explain: Explain
+    explain: Callable[[Exercise], Verdict]
     verdict: Verdict | None = None
     stopped: str = ""
     _visible: list[Observation] | None = None

@@ -34,13 +34,6 @@ if TYPE_CHECKING:
 
 _SEED_BITS = 256
 
-Read = Callable[[Task], Submission]
-"""Reads a submission.
-
-Raises:
-    Unreadable: it has no notebook that can be graded.
-"""
-
 
 class ExerciseStrategy(Strategy):
     """A lesson with Katze's exercises.
@@ -52,11 +45,11 @@ class ExerciseStrategy(Strategy):
 
     gradebook: GradebookWriter
 
-    def __init__(self, assignment: Assignment, read: Read | None = None) -> None:
+    def __init__(self, assignment: Assignment, read: Callable[[Task], Submission] | None = None) -> None:
         """Set up; compute nothing slow yet.
 
         Args:
-            read: by default from where it was handed in.
+            read: reads a submission, or raises `Unreadable`; by default from where it was handed in.
         """
         super().__init__(assignment.course, assignment.lesson, assignment.feedback)
         self.assignment = assignment

@@ -36,9 +36,6 @@ _IN_A_NOTEBOOK = "import ipykernel.zmqshell"
 takes a quarter of a second.
 """
 
-OpenBox = Callable[[float], AbstractContextManager[Box]]
-"""Opens a fresh sandbox for a notebook with this many seconds left."""
-
 
 @dataclass
 class Ran:
@@ -59,12 +56,12 @@ class Ran:
     starved: bool = False
 
 
-def run_cells(cells: Sequence[Cell], open_box: OpenBox, seconds: float) -> Ran:
+def run_cells(cells: Sequence[Cell], open_box: Callable[[float], AbstractContextManager[Box]], seconds: float) -> Ran:
     """Run the code cells.
 
     Args:
         cells: the notebook's cells, in order.
-        open_box: opens a sandbox.
+        open_box: opens a fresh sandbox for a notebook with this many seconds left.
         seconds: the time for all sandboxes together.
     """
     running = _Running([n for n, cell in enumerate(cells) if cell.is_code and not cell.skipped], cells)
