@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import logging
 import os
 import platform
@@ -40,7 +41,7 @@ from autograder.grading.early import looks_changed
 from autograder.grading.kinds import strategy_for
 from autograder.grading.plan import FIRST, SUBMITTED_AGAIN, Recorded, make_plan
 from autograder.grading.publish import discard, prepare_release
-from autograder.grading.strategy import Strategy
+from autograder.grading.strategy import Strategy, Tell
 from autograder.grading.task import Finished, Task
 from autograder.grading.workers import WorkersLost, error_in_words
 from autograder.intake.submission import check_student_id, list_submissions, refused_submissions
@@ -92,6 +93,7 @@ def grade_assignment(
     """
     start = time.perf_counter()
     console = console or Console(stderr=True)
+    tell = functools.partial(console.print, highlight=False, markup=False, soft_wrap=True)
     with report_plainly(), contextlib.ExitStack() as resources:
         strategy = strategy_for(course, lesson, skip_demos=skip_demos, feedback=feedback, solution=solution)
         submissions = select_submissions(course, lesson, students)
@@ -100,11 +102,11 @@ def grade_assignment(
         if (force or looks_changed(course, lesson, students)) and not _is_frozen(course, lesson):
             boxes.begin()  # they warm up while the rest is found out
         with open_gradebook(course.gradebook, lesson) as book:
-            _warn_of_an_empty_gradebook(course, lesson, console)
+            _warn_of_an_empty_gradebook(course, lesson, tell)
             course.secret()  # made before anything follows from it
             recorded = Recorded.read(book, strategy)
             tasks = make_plan(strategy, submissions, recorded, find_weakest(level, min_level), force)
-            run = _Run(strategy, book, boxes, force, console)
+            run = _Run(strategy, book, boxes, force, console, tell)
             if recorded.frozen:
                 run.notices.append(frozen_in_words(lesson, recorded.frozen, tasks, force))
             elif tasks or strategy.adjustments != recorded.adjustments:
@@ -140,6 +142,7 @@ class _Run:
     boxes: Backend
     force: bool
     console: Console
+    tell: Tell
     gradings: dict[str, Grading] = field(default_factory=dict)
     unrecorded: dict[str, Record] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
@@ -148,7 +151,7 @@ class _Run:
         """Apply the course's adjustments, grade these submissions, and record each at once."""
         strategy, boxes = self.strategy, self.boxes
         if tasks:
-            self._tell("\n".join(filter(None, [boxes.describe(), strategy.promise])))
+            self.tell("\n".join(filter(None, [boxes.describe(), strategy.promise])))
             boxes.begin()
         self.notices += strategy.open_gradebook(self.book)
         with self.book.begin() as session:
@@ -164,9 +167,6 @@ class _Run:
         logger.info("run %d has ended", run)
         if tasks:
             strategy.conclude([task.student for task in tasks])
-
-    def _tell(self, line: str) -> None:
-        _tell(self.console, line)
 
     def _describe(self, submissions: int) -> Run:
         return Run(
@@ -190,7 +190,7 @@ class _Run:
         name, tasks = self.strategy.name, self.strategy.arrange(tasks)
         progress = progress_bar(self.console)
         try:
-            graded = self.boxes.grade(tasks, self._tell, progress.refresh)
+            graded = self.boxes.grade(tasks, self.tell, progress.refresh)
             with progress:
                 bar = progress.add_task(name, total=len(tasks))
                 for finished in graded:
@@ -260,20 +260,15 @@ def frozen_in_words(lesson: str, since: str, tasks: Iterable[Task], force: bool)
     return f"{lesson} is frozen since {since}: nothing is graded{waits}; to grade, run `katze thaw {quote(lesson)}`"
 
 
-def _warn_of_an_empty_gradebook(course: Course, lesson: str, console: Console) -> None:
+def _warn_of_an_empty_gradebook(course: Course, lesson: str, tell: Tell) -> None:
     """Warn that grades may have been lost, if the gradebook is empty but there are graded notebooks."""
     address = course.gradebook
     is_there = not isinstance(address, Path) or address.is_file()
     if is_there and open_gradebook(address).is_new() and any(course.autograded.glob(f"*/{lesson}/{lesson}.ipynb")):
-        _tell(
-            console,
+        tell(
             f"the gradebook {address} is empty, though {course.autograded.name}/ holds graded notebooks: everything is "
             "graded again; points given by hand are lost unless you restore a copy of the gradebook",
         )
-
-
-def _tell(console: Console, line: str) -> None:
-    console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
 def find_weakest(level: Level | None, minimum: Level | None) -> Level:
