@@ -34,35 +34,26 @@
 - `schedules`: a learning rate that rises and falls, with sliders
 """
 
-from course_lib.show.explorers.heads import TextAttention, heads
-from course_lib.show.explorers.merging import merging
-from course_lib.show.explorers.sampling import sampling
-from course_lib.show.explorers.schedules import schedules
-from course_lib.show.explorers.searching import searching
-from course_lib.show.explorers.translating import TranslationAttention, translating
 from course_lib.show.figures import BLUE, GREEN, GREY, INK, ORANGE, figure, frames, use_style
-from course_lib.show.pictures.bars import bars
-from course_lib.show.pictures.curves import loss_curve
-from course_lib.show.pictures.distributions import distributions
-from course_lib.show.pictures.edits import edits
+from course_lib.show.pictures.bars import bars, distributions
+from course_lib.show.pictures.curves import loss_curve, race
 from course_lib.show.pictures.families import Family, families
-from course_lib.show.pictures.matrices import Panel, matrices
+from course_lib.show.pictures.matrices import Panel, edits, matrices
 from course_lib.show.pictures.pieces import merge_tree, piece_rows
-from course_lib.show.pictures.race import race
 from course_lib.show.pictures.stacks import Layer, Stack, stacks
 from course_lib.show.pictures.tree import tree
 from course_lib.show.predictions import prediction
 from course_lib.show.ready import when_ready
 from course_lib.show.widgets.block_walk import block_walk
 from course_lib.show.widgets.clocks import clocks
-from course_lib.show.widgets.covered import covered
-from course_lib.show.widgets.cutting import cutting
-from course_lib.show.widgets.exploring import query_explorer, softmax_gradient
-from course_lib.show.widgets.mask_painter import mask_painter
-from course_lib.show.widgets.neighbours import neighbours
-from course_lib.show.widgets.prompts import prompts
+from course_lib.show.widgets.decoding import sampling, searching
+from course_lib.show.widgets.exploring import mask_painter, neighbours, query_explorer, softmax_gradient
+from course_lib.show.widgets.language_models import covered, prompts
 from course_lib.show.widgets.questionnaire import questionnaire
+from course_lib.show.widgets.schedules import schedules
 from course_lib.show.widgets.stepper import attention_stepper
+from course_lib.show.widgets.subwords import cutting, merging
+from course_lib.show.widgets.weights import TextAttention, TranslationAttention, heads, translating
 from course_lib.show.widgets.writing import Written, writing
 
 __all__ = [

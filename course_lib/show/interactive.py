@@ -12,9 +12,9 @@ How to add a widget:
    `chart`, `speaker` and some arithmetic. Elements are created by `el` and `svg`, and text is set as text: there is no
    `innerHTML`, since the data may come from a stranger's file. Loops run over arrays of the data, or over `range`,
    which is limited.
-2. `widgets/NAME.py` has one function for lessons, which ends in `interactive("NAME", data, still=, alt=, text=)`. The
-   data must be JSON. The still shows the numbers: a table, or a picture by `figures.image`. What an exercise asks for
-   is computed in the script, not in Python, where a submission could call it.
+2. A module of `widgets` has a function for lessons, which ends in `interactive("NAME", data, still=, alt=, text=)`. The
+   data must be JSON. The still shows the numbers: a table (`stills`), or a picture by `figures.pictured`. What an
+   exercise asks for is computed in the script, not in Python, where a submission could call it.
 3. `tests/browser/test_widgets.py` moves each of its controls by keyboard alone, and checks that the picture changes.
 
 Everything is reachable by keyboard, labeled, and legible in light and dark; every color has a number beside it; changes

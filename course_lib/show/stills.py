@@ -1,15 +1,24 @@
-"""Tables of numbers for the stills of widgets."""
+"""Tables for the stills of widgets."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from typing import Any
 
 from jaxtyping import Float
 from torch import Tensor
 
+from course_lib.show.interactive import interactive
+
 Rows = Sequence[tuple[str, Sequence[object]]]
 """Names with the texts beside them."""
+
+
+def interactive_table(name: str, data: Any, caption: str, columns: Sequence[str], rows: Rows, *, alt: str) -> None:
+    """Put a widget on the page that is a table where no script runs, in HTML or in text."""
+    still, text = still_table(caption, columns, rows), still_text(caption, columns, rows)
+    interactive(name, data, still=still, alt=alt, text=text)
 
 
 def weight_rows(words: Sequence[str], weights: Float[Tensor, "rows columns"]) -> Rows:

@@ -1,4 +1,4 @@
-"""Matrices as pictures: words on the axes, a number in every cell."""
+"""Matrices as pictures: words on the axes, a number in every cell; a table of edits has a path through it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from dataclasses import dataclass
 
 import matplotlib as mpl
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from matplotlib.axes import Axes
 from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from course_lib.show.figures import BLUE, LETTER, axes_in, canvas, figure
+from course_lib.show.figures import BLUE, LETTER, ORANGE, axes_in, canvas, figure
 
 WEIGHTS: Colormap = LinearSegmentedColormap.from_list("weights", ["#f1f4f8", "#c9dcf2", BLUE, "#1d3f72"])
 _ALLOWED, _FORBIDDEN = "#c9dcf2", "#e4e4e7"
@@ -160,3 +161,44 @@ def _number(cell: float | bool, decimals: int) -> str:
         return "nan"
     text = f"{cell:.{decimals}f}"
     return text.removeprefix("-") if float(text) == 0 else text.replace("-", "−")
+
+
+NOTHING = "–"
+"""The label of the row and the column for no words."""
+
+
+def edits(
+    table: Int[Tensor, "rows columns"],
+    way: Sequence[tuple[int, int]],
+    hypothesis: Sequence[str],
+    reference: Sequence[str],
+    *,
+    alt: str,
+) -> None:
+    """Show a table of edits: a row for each word of the hypothesis, a column for each of the reference.
+
+    Args:
+        table: the number of edits for each pair of beginnings, empty ones first.
+        way: the cells to frame.
+        hypothesis: the words of the rows.
+        reference: the words of the columns.
+        alt: one sentence for readers who cannot see the picture.
+
+    Raises:
+        ValueError: the table does not have one row and one column more than there are words.
+    """
+    panel = Panel(
+        "edits: hypothesis ↓  reference →",
+        table.double(),
+        [NOTHING, *hypothesis],
+        [NOTHING, *reference],
+        decimals=0,
+        reach=2.0 * max(float(table.max()), 1.0),
+    )
+    drawn = draw_matrices([panel])
+    for row, column in way:
+        frame = Rectangle(
+            (column - 0.44, row - 0.44), 0.88, 0.88, fill=False, edgecolor=ORANGE, linewidth=2.4, zorder=3
+        )
+        drawn.axes[0].add_patch(frame)
+    figure(drawn, alt)

@@ -7,8 +7,7 @@ from dataclasses import asdict, dataclass
 from math import prod
 from typing import Final
 
-from course_lib.show.interactive import interactive
-from course_lib.show.stills import still_table, still_text
+from course_lib.show.stills import interactive_table
 
 Shape = tuple[str, ...]
 TOKENS: Final[Shape] = ("batch", "tokens", "d_model")
@@ -95,12 +94,11 @@ def block_walk() -> None:
         {"name": name, "lines": [asdict(line) for line in lines]}
         for name, lines in (("post-norm (the paper)", POST_NORM), ("pre-norm", PRE_NORM))
     ]
-    interactive(
+    interactive_table(
         "block_walk",
         {"orders": orders, "sizes": sizes},
-        still=still_table(caption, columns, rows),
+        *(caption, columns, rows),
         alt="The lines of a transformer block, with the shape of what each computes.",
-        text=still_text(caption, columns, rows),
     )
 
 

@@ -1,6 +1,6 @@
-"""Heat maps, bars and figures: right labels, right numbers, legible, and honest about bad shapes.
+"""Heat maps, bars, curves and figures: right labels, right numbers, legible, and honest about bad shapes.
 
-Tests `figures.py`, `bars.py` and `matrices.py`.
+Tests `figures.py`, `bars.py`, `matrices.py` and `curves.py`.
 """
 
 from __future__ import annotations
@@ -10,14 +10,18 @@ import io
 import math
 
 import matplotlib.pyplot as plt
+import numpy
 import pytest
 import torch
 from bs4 import BeautifulSoup
 from matplotlib import image
+from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
+from matplotlib.patches import Rectangle
 
 from course_lib import show
 from course_lib.show import figures
+from course_lib.show.pictures.curves import smoothed
 
 WORDS = ["die", "Katze"]
 KEYS = ["the", "cat", "danced"]
@@ -52,18 +56,16 @@ def test_texts_replace_the_numbers(drawn) -> None:
 
 
 def test_a_number_that_rounds_to_zero_has_no_sign(drawn) -> None:
-    (axes,) = drawn(
-        show.matrices, show.Panel("zero", torch.tensor([[-1e-9, -0.004]]), ["a"], ["b", "c"]), alt="a matrix"
-    ).axes
+    panel = show.Panel("zero", torch.tensor([[-1e-9, -0.004]]), ["a"], ["b", "c"])
+    (axes,) = drawn(show.matrices, panel, alt="a matrix").axes
     assert cells(axes) == ["0.00", "0.00"]
 
 
 def test_every_number_is_legible_on_its_colour(drawn) -> None:
     grid = torch.linspace(-1, 1, 21).unsqueeze(0)
     for values in (grid, grid.abs()):
-        (axes,) = drawn(
-            show.matrices, show.Panel("all colors", values, ["r"], [str(i) for i in range(21)]), alt="a matrix"
-        ).axes
+        panel = show.Panel("all colors", values, ["r"], [str(i) for i in range(21)])
+        (axes,) = drawn(show.matrices, panel, alt="a matrix").axes
         for colour, text in zip(axes.images[0].get_array()[0], axes.texts, strict=True):
             assert contrast(colour[:3], to_rgb(text.get_color())) > 4.5
 
@@ -135,3 +137,81 @@ def test_frames_stand_side_by_side_with_room_for_their_labels() -> None:
     assert pixels.x0 <= left.x0 < left.x1 < right.x0 < right.x1 <= pixels.x1
     assert all(pixels.y0 <= box.y0 < box.y1 <= pixels.y1 for box in (left, right))
     assert left.width == pytest.approx(right.width)
+
+
+VERBS = ["tanzte", "schlief", "sang"]
+FLAT, SHARP = torch.tensor([0.5, 0.3, 0.2]), torch.tensor([1.0, 0.0, 0.0])
+
+
+def bars(axes: Axes) -> list[Rectangle]:
+    return [patch for patch in axes.patches if isinstance(patch, Rectangle)]
+
+
+def test_bars_have_one_scale_and_their_numbers(drawn) -> None:
+    first, second = drawn(show.distributions, VERBS, {"flat": FLAT, "sharp": SHARP}, alt="two").axes
+    assert [bar.get_width() for bar in bars(first)] == pytest.approx([0.5, 0.3, 0.2])
+    assert [text.get_text() for text in second.texts] == ["1.000", "0", "0"]
+    assert first.get_xlim() == second.get_xlim()
+    assert [label.get_text() for label in first.get_yticklabels()] == VERBS
+    assert first.get_title(loc="left") == "flat"
+    top, bottom = bars(first)[0].get_y(), bars(first)[2].get_y()
+    assert first.transData.transform((0, top))[1] > first.transData.transform((0, bottom))[1], "from top to bottom"
+
+
+def test_dots_mark_what_was_drawn(drawn) -> None:
+    often = {"flat": torch.tensor([0.4, 0.4, 0.2])}
+    (axes,) = drawn(show.distributions, VERBS, {"flat": FLAT}, alt="one", drawn=often).axes
+    assert numpy.asarray(axes.lines[0].get_xdata()).tolist() == pytest.approx([0.4, 0.4, 0.2])
+
+
+TABLE = torch.tensor([[0, 1, 2, 3], [1, 0, 1, 2], [2, 1, 1, 1]])
+WAY = [(0, 0), (1, 1), (1, 2), (2, 3)]
+
+
+def test_every_count_and_word_is_there_and_the_way_is_framed(drawn) -> None:
+    (axes,) = drawn(show.edits, TABLE, WAY, ["a", "c"], ["a", "b", "c"], alt="from a c to a b c").axes
+    assert [text.get_text() for text in axes.texts] == [str(count) for count in TABLE.flatten().tolist()]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["–", "a", "c"]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["–", "a", "b", "c"]
+    frames = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
+    middles = [(frame.get_y() + frame.get_height() / 2, frame.get_x() + frame.get_width() / 2) for frame in frames]
+    assert middles == [pytest.approx(cell) for cell in WAY]
+
+
+def test_an_empty_pair_can_be_drawn(drawn) -> None:
+    assert drawn(show.edits, torch.zeros(1, 1, dtype=torch.long), [(0, 0)], [], [], alt="nothing").axes
+
+
+def test_a_mean_of_the_last_values() -> None:
+    assert smoothed([4.0, 2.0, 6.0, 1.0], 2) == pytest.approx([4, 3, 4, 3.5])
+    assert smoothed([4.0, 2.0], 1) == [4, 2]
+
+
+def test_a_loss_curve_draws_every_step_the_trend_and_the_validation(drawn) -> None:
+    losses = [3.0 - step / 100 for step in range(200)]
+    (axes,) = drawn(show.loss_curve, losses, {100: 2.5, 200: 1.5}).axes
+    raw, trend, validation = axes.lines
+    assert list(raw.get_ydata()) == losses
+    assert list(trend.get_ydata()) == smoothed(losses, 4)
+    assert validation.get_xydata().tolist() == [[100, 2.5], [200, 1.5]]
+    assert axes.get_ylim()[0] == 0
+
+
+def test_a_floor_is_a_line_with_its_number_and_without_validation_there_is_no_legend(drawn) -> None:
+    (axes,) = drawn(show.loss_curve, [3.0, 2.0], floor=0.848).axes
+    assert list(axes.lines[-1].get_ydata()) == [0.848, 0.848]
+    assert [text.get_text() for text in axes.texts] == ["lowest possible: 0.85"]
+    assert axes.get_legend() is None
+
+
+LENGTHS = [2, 4, 8, 16]
+LINES = {"RNN": LENGTHS, "self-attention": [1] * 4}
+TIMES = {"RNN": [0.1, 0.2, 0.4, 0.8], "self-attention": [0.1, 0.1, 0.2, 0.4]}
+
+
+def test_both_pictures_have_a_line_for_each_layer(drawn) -> None:
+    left, right = drawn(show.race, LENGTHS, LINES, TIMES, machine="cpu", alt="two pictures of two lines").axes
+    for axes, numbers in ((left, LINES), (right, TIMES)):
+        assert {line.get_label(): list(line.get_ydata()) for line in axes.lines} == numbers
+    assert "(cpu)" in right.get_title()
+    assert [label.get_text() for label in left.get_xticklabels()] == ["2", "8"]

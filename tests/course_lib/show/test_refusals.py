@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from course_lib import show
-from course_lib.show.widgets.prompts import prompts
 
 AB, ABC = ["a", "b"], ["a", "b", "c"]
 LAYER, ROUND = show.Layer("one", "[2]"), show.Layer("one", "[2]", residual=True)
@@ -72,7 +71,7 @@ def merged(piece: str, numbers: list[int]) -> None:
         (lambda: show.mask_painter(AB, torch.ones(2, 2), torch.zeros(3)), "2 words need"),
         (lambda: show.neighbours(ABC, torch.eye(3), 0), r"3 words need vectors of shape \[3, 2\], not \[3, 3\]"),
         (lambda: show.neighbours(AB, torch.ones(2, 2), 2), "no word 2 among 2"),
-        (lambda: prompts(str, []), "give at least one"),
+        (lambda: show.prompts(str, []), "give at least one"),
         (lambda: show.questionnaire("grades", [], AB), "at least one question and two choices"),
         (lambda: show.questionnaire("grades", AB, ["yes"]), "at least one question and two choices"),
         (lambda: show.writing(AB, [STEP], alt=""), "2 source words need as many weights, not 3"),

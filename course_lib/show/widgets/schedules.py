@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from course_lib.show.interactive import interactive
-from course_lib.show.stills import still_table, still_text
+from course_lib.show.stills import interactive_table
 
 STEPS: Final = 20_000
 WARMUP: Final = 4_000
@@ -34,11 +33,10 @@ def schedules() -> None:
     caption = f"Learning rates at some steps, for d_model {WIDTH} and {WARMUP} steps of warm-up"
     columns = ["inverse square root", "cosine"]
     rows = [(str(step), [f"{root:.6f}", f"{cosine:.6f}"]) for step, root, cosine in RATES]
-    interactive(
+    interactive_table(
         "schedules",
         {"steps": STEPS, "warmup": WARMUP, "width": WIDTH, "peak": PEAK},
-        still=still_table(caption, columns, rows),
+        *(caption, columns, rows),
         alt="Two learning rates over the steps of a training run: both rise in a straight line; then one falls with "
         "the inverse square root of the step, the other as a cosine does, to 0.",
-        text=still_text(caption, columns, rows),
     )

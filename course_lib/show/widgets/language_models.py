@@ -1,8 +1,9 @@
-"""A sentence with a cat on one of its words, and a model's guesses of the word below."""
+"""What a language model expects: under a cat that covers one word of a sentence, and after a beginning."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Callable, Sequence
 from html import escape
 
 from course_lib.show.interactive import interactive
@@ -40,3 +41,31 @@ def _line(words: Sequence[str], position: int, guesses: Guesses) -> tuple[str, s
     """Return the sentence with this word covered, and the guesses."""
     sentence = " ".join(CAT if i == position else word for i, word in enumerate(words))
     return sentence, ", ".join(f"{word} {p:.0%}" for word, p in guesses)
+
+
+_WIDTH = 84
+"""Longer lines would be broken inside a word in a narrow window."""
+
+
+def prompts(go_on: Callable[[str], str], beginnings: Sequence[str], times: int = 3) -> None:
+    """Show how a model continues some beginnings.
+
+    Args:
+        go_on: returns the whole text for a beginning, or a sentence that says why not.
+        beginnings: at least one.
+        times: how often the model continues each.
+
+    Raises:
+        ValueError: there is no beginning.
+    """
+    if not beginnings:
+        raise ValueError("a model continues a beginning: give at least one")
+    texts = [[go_on(beginning).removeprefix(beginning).strip() for _ in range(times)] for beginning in beginnings]
+    whole = [f"{beginning} … {text}" for beginning, [text, *_more] in zip(beginnings, texts, strict=True)]
+    interactive(
+        "prompts",
+        {"beginnings": list(beginnings), "texts": [[text.split() for text in drawn] for drawn in texts]},
+        still="".join(f"<p>{escape(text)}</p>" for text in whole),
+        alt="Beginnings, and how the model continues them.",
+        text="\n\n".join(textwrap.fill(text, _WIDTH) for text in whole),
+    )

@@ -1,9 +1,10 @@
-"""An explorer of a model's attention on a text: all layers, all heads, and their mean."""
+"""Where a model looks: the attention weights of every layer and head, on a text, and while it translates."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from jaxtyping import Float
 from torch import Tensor
@@ -89,3 +90,57 @@ def _most_looked_at(text: TextAttention) -> str:
         for layer, by_head in enumerate(text.alpha.argmax(dim=-1).tolist(), start=1)
         for head, most in enumerate(by_head, start=1)
     )
+
+
+@dataclass(frozen=True)
+class TranslationAttention:
+    """A sentence, its translation, and how the model got there.
+
+    Attributes:
+        source: the words that the model read.
+        target: the words that it wrote, <e> included.
+        likely: the most probable words before each of these, with their probabilities, best first.
+        alpha: the cross-attention weights before each of these, of every layer and head.
+    """
+
+    source: Sequence[str]
+    target: Sequence[str]
+    likely: Sequence[Sequence[tuple[str, float]]]
+    alpha: Float[Tensor, "layers heads target source"]
+
+
+def translating(sentences: Sequence[TranslationAttention]) -> None:
+    """Show translations that grow word by word; the reader types a source, or chooses its words one by one.
+
+    Args:
+        sentences: at least one, all by the same model. The first is shown first.
+
+    Raises:
+        ValueError: there is no sentence.
+    """
+    if not sentences:
+        raise ValueError("translating needs at least one sentence that was translated")
+    first = sentences[0]
+    layers, count, _target, _source = first.alpha.shape
+    written = " ".join(first.target)
+    interactive(
+        "translating",
+        {"sentences": [_data(sentence) for sentence in sentences], "layers": layers, "heads": count},
+        still=still_table(
+            f"“{' '.join(first.source)}” → “{written}”, with the last layer's cross-attention, the mean of its heads:",
+            first.source,
+            weight_rows(first.target, first.alpha[-1].mean(dim=0)),
+        ),
+        alt=f"{' '.join(first.source)} is translated word by word: {written}; the attention over its words is shown.",
+        text="\n".join(f"{' '.join(one.source)}  →  {' '.join(one.target)}" for one in sentences),
+    )
+
+
+def _data(sentence: TranslationAttention) -> dict[str, Any]:
+    """Return the data for the script, with probabilities in thousandths, since whole numbers are short."""
+    return {
+        "source": list(sentence.source),
+        "target": list(sentence.target),
+        "likely": [[[word, round(1000 * p)] for word, p in words] for words in sentence.likely],
+        "alpha": (1000 * sentence.alpha).round().int().tolist(),
+    }

@@ -1,12 +1,43 @@
-"""Beam search that grows on a tree of next words, step by step, with other branches to take by hand."""
+"""How a model's next words are chosen: by sampling from a distribution, or by beam search on a tree.
+
+What remains of a distribution is computed only in the script, since a lesson asks for it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from html import escape
 from typing import Any, Final
 
+from jaxtyping import Float
+from torch import Tensor
+
 from course_lib.show.interactive import interactive
-from course_lib.show.stills import still_table, still_text
+from course_lib.show.stills import interactive_table
+
+
+def sampling(words: Sequence[str], probabilities: Float[Tensor, "tokens"]) -> None:
+    """Show how temperature, top-k and the nucleus change a distribution, and draw words from the result.
+
+    Args:
+        words: the possible next words.
+        probabilities: their probabilities, all above 0.
+
+    Raises:
+        ValueError: there are no words, another number of probabilities, or one that is not above 0.
+    """
+    likely = probabilities.tolist()
+    if not words or len(words) != len(likely) or min(likely) <= 0:
+        raise ValueError("sampling needs a probability above 0 for each of at least one word")
+    listed = [f"{word} {p:.3f}" for word, p in zip(words, likely, strict=True)]
+    interactive(
+        "sampling",
+        {"words": list(words), "probabilities": likely},
+        still=f"<p>What may come next:</p><ul>{''.join(f'<li>{escape(line)}</li>' for line in listed)}</ul>",
+        alt=f"Probabilities of {len(words)} words, and what temperature, top-k and the nucleus leave of them.",
+        text=", ".join(listed),
+    )
+
 
 Words = tuple[str, ...]
 
@@ -33,13 +64,11 @@ def searching(branches: Mapping[Words, Mapping[str, float]], source: str) -> Non
         (" ".join(("<s>", *words)), [", ".join(f"{word} {p:.2f}" for word, p in following.items())])
         for words, following in branches.items()
     ][:_SHOWN]
-    caption = f"What may follow, while “{source}” is translated:"
-    interactive(
+    interactive_table(
         "searching",
         {"source": source, "tree": _below((), branches), "end": "<e>", "alpha": _ALPHA},
-        still=still_table(caption, ["next"], rows),
+        *(f"What may follow, while “{source}” is translated:", ["next"], rows),
         alt=f"A tree of the words that may follow each other in a translation of “{source}”, and a beam search in it.",
-        text=still_text(caption, ["next"], rows),
     )
 
 

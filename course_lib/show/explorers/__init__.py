@@ -1,1 +1,0 @@
-"""Widgets that look into models and their training: how they learn, read, search and write."""
