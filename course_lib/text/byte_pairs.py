@@ -327,7 +327,8 @@ class ByteLevelVocabulary:
             ValueError: the text is not valid Unicode, or spells a special token that is refused.
         """
         parts = SpecialTokens.choose(self.special_ids, allowed_special, disallowed_special).split(text)
-        return [i for part in parts for i in ([part] if isinstance(part, int) else self._encode_plain(part))]
+        words = (part if isinstance(part, int) else split_words(part, self.pattern) for part in parts)
+        return list(self._encode_words(words))
 
     def encode_stream(
         self, texts: Iterable[str], *, allowed_special: Choice = (), disallowed_special: Choice = "all"
@@ -348,18 +349,11 @@ class ByteLevelVocabulary:
         """
         check_texts(texts)
         special = SpecialTokens.choose(self.special_ids, allowed_special, disallowed_special)
-        return self._encode_parts(special.split_stream(texts))
+        return self._encode_words(stream_words(special.split_stream(texts), self.pattern))
 
-    def _encode_parts(self, parts: Iterable[Part]) -> Iterator[int]:
-        for found in stream_words(parts, self.pattern):
-            if isinstance(found, int):
-                yield found
-            else:
-                for word in found:
-                    yield from self.cut(word)
-
-    def _encode_plain(self, text: str) -> list[int]:
-        return [i for word in split_words(text, self.pattern) for i in self.cut(word)]
+    def _encode_words(self, parts: Iterable[list[str] | int]) -> Iterator[int]:
+        for part in parts:
+            yield from [part] if isinstance(part, int) else (i for word in part for i in self.cut(word))
 
     def decode(self, ids: Sequence[int], *, stop: bool = True) -> str:
         """Return the text up to the first <|endoftext|> after its beginning; with `stop=False`, all of it.

@@ -16,15 +16,9 @@ from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_toke
 
 from course_lib.ground.validation import check_at_least, check_one_of, check_texts, check_unicode
 from course_lib.published.hub import find_folder, read_json
-from course_lib.text.byte_pairs import (
-    GPT2_END,
-    PATTERNS,
-    Pattern,
-    check_special,
-    stream_words,
-)
+from course_lib.text.byte_pairs import GPT2_END, PATTERNS, Pattern, check_special, stream_words
 from course_lib.text.gpt2_files import read_gpt2_ids, read_gpt2_pairs, read_utf8
-from course_lib.text.special_tokens import Choice, Part, SpecialTokens, without_special
+from course_lib.text.special_tokens import Choice, SpecialTokens, without_special
 from course_lib.text.subwords import MARK
 from course_lib.text.tokenization import (
     END,
@@ -82,15 +76,7 @@ class SubwordVocabulary:
             ValueError: the texts have no words, one is not valid Unicode, or `size` is below 1.
         """
         check_at_least(1, size=size)
-        tokenizer = Tokenizer(models.BPE(unk_token=UNKNOWN))
-        tokenizer.normalizer = normalizers.Sequence(
-            [normalizers.Replace(MARK, " "), normalizers.Replace(_SPACES, " "), normalizers.Strip()]
-        )
-        steps: list[pre_tokenizers.PreTokenizer] = [pre_tokenizers.Metaspace(MARK, "always")]
-        if split_punctuation:
-            steps.append(pre_tokenizers.Punctuation("isolated"))
-        tokenizer.pre_tokenizer = pre_tokenizers.Sequence(steps)
-        tokenizer.decoder = decoders.Metaspace(MARK, "always")
+        tokenizer = marked_tokenizer(models.BPE(unk_token=UNKNOWN), split_punctuation)
         trainer = trainers.BpeTrainer(vocab_size=size, special_tokens=list(SPECIAL), show_progress=False)
         tokenizer.train_from_iterator(_with_words(texts), trainer)
         return cls(tokenizer)
@@ -273,6 +259,10 @@ class SubwordVocabulary:
         parts = self._special_tokens(allowed_special, disallowed_special).split(text)
         return [i for part in parts for i in ([part] if isinstance(part, int) else self._encode_plain(part))]
 
+    def _encode_plain(self, text: str | list[str]) -> list[int]:
+        """Return the ids of a text, or of words that it was split into."""
+        return list(self.tokenizer.encode(text, is_pretokenized=isinstance(text, list), add_special_tokens=False).ids)
+
     def encode_all(
         self, texts: Sequence[str], *, allowed_special: Choice = (), disallowed_special: Choice | None = None
     ) -> list[list[int]]:
@@ -310,20 +300,13 @@ class SubwordVocabulary:
                 text spells a special token that is refused.
         """
         check_texts(texts)
-        pattern = self._pattern
-        if pattern is None:
+        if self._pattern is None:
             raise ValueError(
                 "only a vocabulary that cuts words as GPT-2 or GPT-4 does can encode a stream; encode whole texts"
             )
         special = self._special_tokens(allowed_special, disallowed_special)
-        return self._encode_parts(special.split_stream(texts), pattern)
-
-    def _encode_parts(self, parts: Iterable[Part], pattern: Pattern) -> Iterator[int]:
-        for found in stream_words(parts, pattern):
-            if isinstance(found, int):
-                yield found
-            else:
-                yield from self.tokenizer.encode(found, is_pretokenized=True, add_special_tokens=False).ids
+        parts = stream_words(special.split_stream(texts), self._pattern)
+        return (i for part in parts for i in ([part] if isinstance(part, int) else self._encode_plain(part)))
 
     @property
     def _pattern(self) -> Pattern | None:
@@ -334,9 +317,6 @@ class SubwordVocabulary:
         if isinstance(mine, pre_tokenizers.ByteLevel):
             return "gpt2" if mine.use_regex and not mine.add_prefix_space else None
         return "gpt4" if mine.__getstate__() == _gpt4_words().__getstate__() else None
-
-    def _encode_plain(self, text: str) -> list[int]:
-        return list(self.tokenizer.encode(text, add_special_tokens=False).ids)
 
     def _special_tokens(self, allowed: Choice, disallowed: Choice | None) -> SpecialTokens:
         if disallowed is None:
@@ -394,6 +374,19 @@ def _is_uncased(folder: Path) -> bool:
     """Return whether the published configuration says that the vocabulary is uncased, as most are."""
     path = folder / "tokenizer_config.json"
     return not path.is_file() or bool(read_json(path).get("do_lower_case", True))
+
+
+def marked_tokenizer(model: models.BPE, split_punctuation: bool) -> Tokenizer:
+    """Return a tokenizer that marks the beginning of every word, with these pieces."""
+    tokenizer = Tokenizer(model)
+    tokenizer.normalizer = normalizers.Sequence(
+        [normalizers.Replace(MARK, " "), normalizers.Replace(_SPACES, " "), normalizers.Strip()]
+    )
+    words = pre_tokenizers.Metaspace(MARK, "always")
+    marks = [pre_tokenizers.Punctuation("isolated")] if split_punctuation else []
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([words, *marks])
+    tokenizer.decoder = decoders.Metaspace(MARK, "always")
+    return tokenizer
 
 
 def _bert_tokenizer(ids: dict[str, int] | None, lowercase: bool) -> Tokenizer:

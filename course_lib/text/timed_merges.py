@@ -15,10 +15,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from tokenizers import Tokenizer, decoders, models
+from tokenizers import models
 
-from course_lib.text.fast_subwords import SubwordVocabulary
-from course_lib.text.subwords import MARK, Merge, Pieces
+from course_lib.text.fast_subwords import SubwordVocabulary, marked_tokenizer
+from course_lib.text.subwords import Merge, Pieces
 from course_lib.text.tokenization import SPECIAL, UNKNOWN
 
 TIMED = 20
@@ -38,11 +38,10 @@ def word_counts(texts: Iterable[str]) -> dict[Pieces, int]:
     Raises:
         ValueError: the texts have no words.
     """
-    cut = SubwordVocabulary.train_bpe(["a"], 1, split_punctuation=True).tokenizer
+    cut = marked_tokenizer(models.BPE(), split_punctuation=True)
     counts: Counter[str] = Counter()
     for text in texts:
-        plain = cut.normalizer.normalize_str(text) if cut.normalizer else text
-        if plain:
+        if plain := cut.normalizer.normalize_str(text):
             counts.update(word for word, _ in cut.pre_tokenizer.pre_tokenize_str(plain))
     if not counts:
         raise ValueError("there is nothing to learn pieces from: the texts have no words")
@@ -108,9 +107,6 @@ def vocabulary_of(words: Mapping[Pieces, int], merges: Sequence[Merge]) -> Subwo
         if unknown:
             raise ValueError(f"a pair is merged from {unknown[0]!r}, which is not among the pieces before it")
         ids.setdefault("".join(pair), len(ids))
-    ready = SubwordVocabulary.train_bpe(["a"], 1, split_punctuation=True).tokenizer
-    tokenizer = Tokenizer(models.BPE(ids, list(merges), unk_token=UNKNOWN))
-    tokenizer.normalizer, tokenizer.pre_tokenizer = ready.normalizer, ready.pre_tokenizer
-    tokenizer.decoder = decoders.Metaspace(MARK, "always")
+    tokenizer = marked_tokenizer(models.BPE(ids, list(merges), unk_token=UNKNOWN), split_punctuation=True)
     tokenizer.add_special_tokens(list(SPECIAL))
     return SubwordVocabulary(tokenizer)

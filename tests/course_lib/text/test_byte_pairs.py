@@ -19,13 +19,7 @@ from tiktoken_ext import openai_public
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from transformers import GPT2Tokenizer
 
-from course_lib.text.byte_pairs import (
-    GPT2_END,
-    ByteLevelVocabulary,
-    Pattern,
-    merge_ids,
-    split_words,
-)
+from course_lib.text.byte_pairs import GPT2_END, ByteLevelVocabulary, Pattern, merge_ids, split_words
 from course_lib.text.gpt2_files import read_piece, written
 
 TEXTS = [
