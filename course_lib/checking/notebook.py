@@ -81,7 +81,7 @@ def _checked(exercise: Exercise, answer: Callable[..., Value] | None, hidden: bo
     if answer is not None:
         return _verdict(exercise, answer, cells, hidden), []
     if _is_blank(exercise, namespace):
-        return new_kernel(exercise), []
+        return _undefined(exercise, _NEW_KERNEL), []
     missing = _not_in_the_cells(exercise, runs, log, namespace)
     if missing is not None:
         return missing, []
@@ -96,13 +96,17 @@ def _not_in_the_cells(
     found = find_answer(exercise.name, [run.source for run in runs], answer_cells)
     last = runs[found.cell] if found.cell is not None else None
     if log is not None and last is not None and last.raised is not None and last is not log.origin(exercise.name):
-        return did_not_run(exercise, last.raised)
+        return _did_not_run(exercise, last.raised)
     outdated = log is not None and log.is_outdated(exercise.name)
     if exercise.name in namespace and not outdated:
         return None
     if found.other:
-        return Verdict(exercise, Outcome.NEVER_DEFINED, 0.0, note=wrong_name(exercise, found.other))
-    return no_longer_defined(exercise) if outdated else None
+        return _undefined(exercise, wrong_name(exercise, found.other))
+    gone = (
+        f"The cell that defined {exercise.name} no longer does. Define it there again, or run the cell that defines it "
+        "now; then check again."
+    )
+    return _undefined(exercise, gone) if outdated else None
 
 
 class NoCase:
@@ -263,7 +267,7 @@ def _verdict(exercise: Exercise, written: Value, cells: Sequence[str], hidden: b
     if written is None:
         return never_defined(exercise)
     if not callable(written):
-        return given_away(exercise, written)
+        return _given_away(exercise, written)
     rule = Code(cells).broken_rule(exercise.name, exercise.forbidden_names)
     if rule is not None:
         return rule_broken(exercise, rule.name, rule.place)
@@ -299,17 +303,17 @@ def _place(interrupt: KeyboardInterrupt) -> str:
 def never_defined(exercise: Exercise) -> Verdict:
     """Return the verdict if the name does not exist (yet)."""
     run = "Run the cell that defines it, and look" if running_shell() is not None else "Look"
-    note = f"There is no {exercise.name} yet. {run} for a typo in its name."
+    return _undefined(exercise, f"There is no {exercise.name} yet. {run} for a typo in its name.")
+
+
+def _undefined(exercise: Exercise, note: str) -> Verdict:
     return Verdict(exercise, Outcome.NEVER_DEFINED, 0.0, note=note)
 
 
-def new_kernel(exercise: Exercise) -> Verdict:
-    """Return the verdict if nothing of the lesson has run, as after a restart of the kernel."""
-    note = (
-        "Nothing of this lesson is defined. Has the kernel been restarted? Run > Run All Above Selected Cell (in "
-        "Colab: Runtime > Run before) defines it again."
-    )
-    return Verdict(exercise, Outcome.NEVER_DEFINED, 0.0, note=note)
+_NEW_KERNEL = (
+    "Nothing of this lesson is defined. Has the kernel been restarted? Run > Run All Above Selected Cell (in Colab: "
+    "Runtime > Run before) defines it again."
+)
 
 
 def _is_blank(exercise: Exercise, namespace: Mapping[str, Value]) -> bool:
@@ -327,36 +331,27 @@ _IMPORTED = {"show", "torch", "np", "numpy"}
 """Names of which a lesson's first cells import at least one."""
 
 
-def did_not_run(exercise: Exercise, raised: Raised) -> Verdict:
+def _did_not_run(exercise: Exercise, raised: Raised) -> Verdict:
     """Return the verdict if an exception stopped the cell that writes the answer before it defined it."""
     line = f" in line {raised.line}" if raised.line else ""
     text = f": {raised.message}" if raised.message else ""
     missing = explained(raised.message) if raised.type_name == NameError.__name__ else ""
     meant = f"{missing} " if missing else ""
-    note = (
+    return _undefined(
+        exercise,
         f"The cell that defines {exercise.name} did not run: it stopped with {raised.type_name}{line}{text}. {meant}"
-        "Nothing was checked. Fix that cell, run it, then check again."
+        "Nothing was checked. Fix that cell, run it, then check again.",
     )
-    return Verdict(exercise, Outcome.NEVER_DEFINED, 0.0, note=note)
 
 
-def no_longer_defined(exercise: Exercise) -> Verdict:
-    """Return the verdict if the cell that defined the answer has been run again without it."""
-    note = (
-        f"The cell that defined {exercise.name} no longer does. Define it there again, or run the cell that defines it "
-        "now; then check again."
-    )
-    return Verdict(exercise, Outcome.NEVER_DEFINED, 0.0, note=note)
-
-
-def given_away(exercise: Exercise, value: Value) -> Verdict:
+def _given_away(exercise: Exercise, value: Value) -> Verdict:
     """Return the verdict if the name stands for something that cannot be called, such as a result."""
     kind = "class" if exercise.is_class else "function"
-    note = (
+    return _undefined(
+        exercise,
         f"{exercise.name} is not a {kind} but {with_article(type(value).__name__)}: its name has been given to "
-        f"something else. Use another name there, then run what defines {exercise.name} again."
+        f"something else. Use another name there, then run what defines {exercise.name} again.",
     )
-    return Verdict(exercise, Outcome.NEVER_DEFINED, 0.0, note=note)
 
 
 def _script() -> tuple[dict[str, Value], list[Run]]:

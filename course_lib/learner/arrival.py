@@ -17,13 +17,10 @@ def welcome() -> str:
     import torch
 
     where = f"on the GPU ({torch.cuda.get_device_name()})" if torch.cuda.is_available() else "on the CPU"
-    return f"Katze {version('katze')} is installed; torch {torch.__version__} trains {where}. {_keeping()}"
-
-
-def _keeping() -> str:
+    kept = f"Your progress is kept in {learner_folder()}."
     if COLAB.is_dir() and not DRIVE.is_dir():
-        return (
+        kept = (
             "Choose File > Save a copy in Drive now: Colab forgets what you write here when it closes. Mount Drive "
             "(the folder on the left), and it keeps your progress, too."
         )
-    return f"Your progress is kept in {learner_folder()}."
+    return f"Katze {version('katze')} is installed; torch {torch.__version__} trains {where}. {kept}"

@@ -24,16 +24,15 @@ def asked_for(name: object, call: str) -> Exercise | None:
         call: the function that the learner called, such as "hint".
     """
     wanted = name if isinstance(name, str) else str(getattr(name, "__name__", ""))
-    if wanted:
-        try:
-            return current_catalogue().find(wanted)
-        except UnknownName as unknown:
-            say(f"{NOTHING[call]}: {unknown if unknown.near else _explained(wanted, unknown)}")
-            return None
-        except UnusableExercises as problem:
-            say(f"{NOTHING[call]}, which is not your fault: {problem}.")
-            return None
-    say(_which(call))
+    if not wanted:
+        say(_which(call))
+        return None
+    try:
+        return current_catalogue().find(wanted)
+    except UnknownName as unknown:
+        say(f"{NOTHING[call]}: {unknown if unknown.near else _explained(wanted, unknown)}")
+    except UnusableExercises as problem:
+        say(f"{NOTHING[call]}, which is not your fault: {problem}.")
     return None
 
 
@@ -63,12 +62,8 @@ def _explained(wanted: str, unknown: UnknownName) -> str:
             f"no exercise {wanted!r} is known here. Is it from another course? Then keep the notebook in the folder "
             "that it came in, which holds what its checks need"
         )
-    return f"{unknown} {_of_this_lesson()}"
-
-
-def _of_this_lesson() -> str:
     listed = ", ".join(exercise.id for exercise in current_catalogue().of_lesson(current_lesson()))
-    return f"This lesson has {listed}."
+    return f"{unknown} This lesson has {listed}."
 
 
 def _which(call: str) -> str:

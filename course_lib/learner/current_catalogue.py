@@ -7,6 +7,7 @@ from pathlib import Path
 
 from course_lib.exercises import COURSE, exercises_of
 from course_lib.exercises.catalogue import CONFIG_NAME, Catalogue
+from course_lib.learner.folder import working_folder
 
 
 def current_catalogue(*places: Path) -> Catalogue:
@@ -21,18 +22,11 @@ def current_catalogue(*places: Path) -> Catalogue:
     Raises:
         UnusableExercises: the course's setting cannot be used.
     """
-    for place in places or _here():
+    script = getattr(sys.modules["__main__"], "__file__", None)
+    here = (working_folder(), Path(script).resolve().parent if script else None)
+    for place in places or filter(None, here):
         for folder in (place, *place.parents):
             if (folder / CONFIG_NAME).is_file():
                 found = exercises_of(folder / CONFIG_NAME)
                 return found if found.modules or COURSE.modules.keys().isdisjoint(place.parts) else COURSE
     return COURSE
-
-
-def _here() -> list[Path]:
-    script = getattr(sys.modules["__main__"], "__file__", None)
-    places = [Path(script).resolve().parent] if script else []
-    try:
-        return [Path.cwd(), *places]
-    except FileNotFoundError:  # it was removed
-        return places

@@ -68,11 +68,7 @@ class Ending:
             for what, value in lesson.recall.figures.items()
         ]
 
-    def __repr__(self) -> str:
-        return self.markdown()
-
-    def _repr_markdown_(self) -> str:
-        return self.markdown()
+    __repr__ = _repr_markdown_ = markdown
 
 
 def ending_page() -> Ending:

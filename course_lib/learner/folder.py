@@ -24,7 +24,7 @@ def learner_folder() -> Path:
     named = os.environ.get("KATZE_WORK")
     if named:
         return Path(named).expanduser().absolute()
-    here = _here()
+    here = working_folder()
     for folder in (here, *here.parents) if here is not None else ():
         if (folder / PROGRESS).is_file():
             return folder
@@ -55,7 +55,7 @@ def _carry_over(earlier: Path, folder: Path) -> None:
         (earlier / PROGRESS).unlink()
 
 
-def _here() -> Path | None:
+def working_folder() -> Path | None:
     """Return the working directory; None if it was removed."""
     try:
         return Path.cwd()

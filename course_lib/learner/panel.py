@@ -67,11 +67,8 @@ class HelpPanel:
             f"<code>{escape(self.exercise_id)}</code></p>{sections}{closing}</div>"
         )
 
-    def __repr__(self) -> str:
-        return self.text()
-
-    def _repr_html_(self) -> str:
-        return self.html()
+    __repr__ = text
+    _repr_html_ = html
 
 
 def _section_lines(section: Section) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -117,13 +117,7 @@ class ProgressMap:
         width = max(len(lesson.title) for lesson in self.lessons)
         lines = [f"  {lesson.title:{width}}  {_bar(lesson)}  {_counts(lesson)}" for lesson in self.lessons]
         lines += [*(f"\n  {sentence}" for sentence in self._transformer()), "", f"  {self.detailed.title}"]
-        for exercise in self.detailed.exercises:
-            mark, state = _state(self.detailed.of(exercise))
-            lines.append(f"    {mark} {exercise.id}: {exercise.title}{f' ({state})' if state else ''}")
-        lines += [
-            f"    {_mark_of_written(compared)} {task}: in your own words{', compared' if compared else ''}"
-            for task, compared in self.detailed.written.items()
-        ]
+        lines += [f"    {mark} {id_}: {title}{state}" for mark, id_, title, state in self._items("in your own words")]
         return "\n".join([*lines, *filter(None, ["", self._advice(), self.problem])])
 
     def html(self) -> str:
@@ -134,8 +128,10 @@ class ProgressMap:
             f'aria-label="{escape(lesson.title)}"></progress></td></tr>'
             for lesson in self.lessons
         )
-        items = "".join(self._item(exercise) for exercise in self.detailed.exercises)
-        items += "".join(_written_item(task, compared) for task, compared in self.detailed.written.items())
+        items = "".join(
+            f"<li>{mark_html(mark, _MARKS[mark])} {escape(title)} <code>{escape(id_)}</code>{state}</li>"
+            for mark, id_, title, state in self._items("In your own words")
+        )
         sentences = "".join(
             f'<p class="katze-closing">{escape(sentence)}</p>'
             for sentence in (*self._transformer(), self._advice(), self.problem)
@@ -148,12 +144,13 @@ class ProgressMap:
             f"<ul>{items}</ul>{sentences}</div>"
         )
 
-    def _item(self, exercise: Exercise) -> str:
-        history = self.detailed.of(exercise)
-        mark, state = _state(history)
-        suffix = f" ({state})" if state else ""
-        named = f"{escape(exercise.title)} <code>{escape(exercise.id)}</code>"
-        return f"<li>{mark_html(mark, _MARKS[mark])} {named}{suffix}</li>"
+    def _items(self, written: str) -> Iterator[tuple[str, str, str, str]]:
+        """Yield the mark, the id, the title and the state of each exercise, and of each question to answer in words."""
+        for exercise in self.detailed.exercises:
+            mark, state = _state(self.detailed.of(exercise))
+            yield mark, exercise.id, exercise.title, f" ({state})" if state else ""
+        for task, compared in self.detailed.written.items():
+            yield "✓" if compared else "○", task, written, ", compared" if compared else ""
 
     def _transformer(self) -> list[str]:
         """Say how far the learner's transformer has grown; nothing if the course has none."""
@@ -169,11 +166,8 @@ class ProgressMap:
         after = f"Next: lesson {later.title}." if later is not None else "That was the whole course."
         return " ".join([*map(_compare, self.detailed.open_tasks), after])
 
-    def __repr__(self) -> str:
-        return self.text()
-
-    def _repr_html_(self) -> str:
-        return self.html()
+    __repr__ = text
+    _repr_html_ = html
 
 
 def progress_map(lesson: str | None = None, kept: ProgressFile | None = None, page: Path | None = None) -> ProgressMap:
@@ -231,19 +225,9 @@ def _counts(lesson: LessonProgress) -> str:
     return f"{lesson.done} of {len(lesson.exercises)} exercises, {lesson.points:g} of {lesson.max_points} points{more}"
 
 
-def _written_item(task: str, compared: bool) -> str:
-    mark = _mark_of_written(compared)
-    done = ", compared" if compared else ""
-    return f"<li>{mark_html(mark, _MARKS[mark])} In your own words <code>{escape(task)}</code>{done}</li>"
-
-
 def _compare(task: str) -> str:
     """Say how to finish a question that no check reads."""
     return f'Is {task} written? Then solution("{task}") shows an answer to compare it with.'
-
-
-def _mark_of_written(compared: bool) -> str:
-    return "✓" if compared else "○"
 
 
 _MARKS = {"✓": "passed", "◐": "begun", "○": "open"}

@@ -125,11 +125,8 @@ class MyTransformer:
                 unfinished.write_bytes(content)
         return folder / f"{NAME}.py"
 
-    def __repr__(self) -> str:
-        return self.text()
-
-    def _repr_html_(self) -> str:
-        return self.html()
+    __repr__ = text
+    _repr_html_ = html
 
 
 _TORCHS_ATTENTION = (
