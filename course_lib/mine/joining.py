@@ -12,7 +12,7 @@ import builtins
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from textwrap import fill
 
@@ -100,15 +100,13 @@ def join_answers(answers: Mapping[str, str], course: Mapping[str, str]) -> tuple
 def _joined(file: _File, answers: Mapping[str, str], course: Mapping[str, str]) -> Joined:
     pieces = []
     for exercise_id, name in _PIECES[file.name].items():
-        like = course.get(exercise_id, "")
-        text, problem = "", ""
+        piece = Piece(exercise_id, name, course.get(exercise_id, ""), own=False)
         if exercise_id in answers:
             try:
-                text = file.add(name, answers[exercise_id], like)
+                piece = replace(piece, text=file.add(name, answers[exercise_id], piece.text), own=True)
             except (CannotJoin, CannotRename) as why:
-                problem = str(why)
-        is_own = bool(text)
-        pieces.append(Piece(exercise_id, name, text or like, is_own, problem))
+                piece = replace(piece, problem=str(why))
+        pieces.append(piece)
     if not all(piece.text for piece in pieces):
         return Joined(pieces, "")
     body = _body(file, pieces)
@@ -116,14 +114,6 @@ def _joined(file: _File, answers: Mapping[str, str], course: Mapping[str, str]) 
     idle = [piece.name for piece in pieces if piece.name not in called]
     introduction = _told(file.name, pieces, idle)
     return Joined(pieces, f'"""{introduction}\n"""\n\n{_sorted(file.imports, body)}\n\n{body}\n', idle)
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """A parameter of a function or class, and whether it is required."""
-
-    name: str
-    needed: bool
 
 
 class _File:
@@ -336,8 +326,8 @@ def _import_line(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> tuple[s
     return alias.asname or alias.name.partition(".")[0], f"{start} {alias.name}{renaming}"
 
 
-def _parameters(name: str, source: str) -> Sequence[Parameter] | None:
-    """Return the parameters of a function or class, without `self`; None if the code does not show them."""
+def _parameters(name: str, source: str) -> dict[str, bool] | None:
+    """Return a function's or class's parameters without `self`, and which are required; None if the code hides them."""
     defined = [node for node in ast.parse(source).body if getattr(node, "name", None) == name]
     function = defined[-1] if defined else None
     if isinstance(function, ast.ClassDef):
@@ -347,23 +337,23 @@ def _parameters(name: str, source: str) -> Sequence[Parameter] | None:
     given = function.args
     positional = [*given.posonlyargs, *given.args]
     needed = len(positional) - len(given.defaults)
-    found = [Parameter(one.arg, number < needed) for number, one in enumerate(positional)]
+    first = 1 if isinstance(defined[-1], ast.ClassDef) else 0
+    found = {one.arg: number < needed for number, one in enumerate(positional) if number >= first}
     by_name = zip(given.kwonlyargs, given.kw_defaults, strict=True)
-    found += [Parameter(one.arg, default is None) for one, default in by_name]
-    return found[1:] if isinstance(defined[-1], ast.ClassDef) else found
+    return found | {one.arg: default is None for one, default in by_name}
 
 
-def _check_called_alike(name: str, parameters: Sequence[Parameter] | None, like: Sequence[Parameter] | None) -> None:
+def _check_called_alike(name: str, parameters: Mapping[str, bool] | None, like: Mapping[str, bool] | None) -> None:
     """Refuse an answer not called like `like`: a class with named arguments, a function with positional ones."""
     if parameters is None or like is None:
         return
-    needed, wanted = ([one.name for one in side if one.needed] for side in (parameters, like))
+    needed, wanted = ([one for one, is_needed in side.items() if is_needed] for side in (parameters, like))
     if name[0].isupper():
-        fits = {*wanted} <= {one.name for one in parameters} and {*needed} <= {one.name for one in like}
+        fits = {*wanted} <= parameters.keys() and {*needed} <= like.keys()
     else:
         fits = len(needed) <= len(wanted) and len(like) <= len(parameters)
     if not fits:
-        ways = [f"{name}({', '.join(one.name for one in side)})" for side in (parameters, like)]
+        ways = [f"{name}({', '.join(side)})" for side in (parameters, like)]
         raise CannotJoin(f"it is called as {ways[0]}, and its exercise asks for {ways[1]}")
 
 

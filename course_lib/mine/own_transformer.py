@@ -40,10 +40,6 @@ _SCALE = 2.0**10
 """The factor of losses when gradients are computed, so that fp16 can hold small ones."""
 
 
-class TrialFailed(Exception):
-    """A trial step went wrong; the message says how."""
-
-
 @dataclass(frozen=True)
 class OwnTransformer:
     """A transformer made of the learner's answers, and of the course's if theirs are missing or fail.
@@ -144,32 +140,21 @@ class Trial:
             model = _model(_run(text), self.model.config)
             model.load_state_dict(split_projections(self.model.state_dict()))
             loss, gradients, seconds = self._step(model.to(self.device))
-            self._compare(loss, gradients)
-        except TrialFailed as problem:
-            return f"{problem}"
+            if missing := [name for name, _ in model.named_parameters() if name not in gradients]:
+                return f"{missing[0]} gets no gradient"
+            tolerance = 1e-3 if self.precision == "fp32" else 0.1
+            if not abs(loss - self.loss) <= tolerance * self.loss:  # NaN fails this test, too
+                return f"its loss is {loss:.3f}, and the library's {self.loss:.3f}"
+            expected = _in_a_row(self.gradients)
+            if not (_in_a_row(gradients) - expected).norm() <= tolerance * expected.norm():
+                return "its gradients are not the library's"
         except Exception as error:  # a student's code may raise anything
             return f"it raises {type(error).__name__}: {f'{error}'.strip().partition(chr(10))[0]}"
         slower = seconds / self.seconds
         return f"it takes {slower:.0f} times as long as the library's" if slower > self.slowest else ""
 
-    def _compare(self, loss: float, gradients: Tensor) -> None:
-        """Refuse a step that differs from the library's.
-
-        Raises:
-            TrialFailed: the message says how they differ.
-        """
-        tolerance = 1e-3 if self.precision == "fp32" else 0.1
-        if not abs(loss - self.loss) <= tolerance * self.loss:  # NaN fails this test, too
-            raise TrialFailed(f"its loss is {loss:.3f}, and the library's {self.loss:.3f}")
-        if not (gradients - self.gradients).norm() <= tolerance * self.gradients.norm():
-            raise TrialFailed("its gradients are not the library's")
-
-    def _step(self, model: nn.Module) -> tuple[float, Tensor, float]:
-        """Return the loss, all gradients in one row, and the shortest processor time of three runs.
-
-        Raises:
-            TrialFailed: a weight has no gradient.
-        """
+    def _step(self, model: nn.Module) -> tuple[float, dict[str, Tensor], float]:
+        """Return the loss, the gradients with separate projections, and the shortest processor time of three runs."""
         seconds = []
         for _ in range(3):
             model.zero_grad()
@@ -180,15 +165,14 @@ class Trial:
             found = loss.item()  # waits for the device
             seconds.append(time.process_time() - began)
         gradients = {name: weight.grad for name, weight in model.named_parameters() if weight.grad is not None}
-        missing = [name for name, _ in model.named_parameters() if name not in gradients]
-        if missing:
-            raise TrialFailed(f"{missing[0]} gets no gradient")
-        if isinstance(model, Transformer):
-            gradients = split_projections(gradients)
-        return found, torch.cat([gradients[name].float().flatten() for name in sorted(gradients)]), min(seconds)
+        return found, split_projections(gradients) if isinstance(model, Transformer) else gradients, min(seconds)
 
     def __str__(self) -> str:
         return f"{self.precision} on {self.device.type}"
+
+
+def _in_a_row(gradients: Mapping[str, Tensor]) -> Tensor:
+    return torch.cat([gradients[name].float().flatten() for name in sorted(gradients)])
 
 
 def split_projections(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -261,10 +245,8 @@ def _whose(joined: Joined, failed: Mapping[str, str], where: str) -> tuple[str, 
         if not piece.own:
             reasons.setdefault(why, []).append(piece.name)
     if reasons.keys() == {_NOT_YET} and not own:
-        return (
-            "the course's classes",
-            "Your transformer: all pieces are borrowed from the course, until yours have passed.",
-        )
+        told = "Your transformer: all pieces are borrowed from the course, until yours have passed."
+        return "the course's classes", told
     lent = "; ".join(f"{', '.join(names)} ({why})" for why, names in reasons.items())
     whose = f"your classes, {len(pieces) - own} of {len(pieces)} pieces borrowed" if own else "the course's classes"
     return whose, f"Your transformer: {own} of its {len(pieces)} pieces are your own. Borrowed: {lent}."
