@@ -35,11 +35,7 @@ class Told:
 
     words: tuple[str, ...]
     tags: tuple[str, ...]
-    entities: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        if not self.entities:
-            object.__setattr__(self, "entities", ("O",) * len(self.words))
+    entities: tuple[str, ...]
 
     @property
     def text(self) -> str:
@@ -51,8 +47,8 @@ class Told:
 
 
 def told(text: str, tags: str, entities: str = "") -> Told:
-    """Pair words with their tags, both separated by spaces."""
-    return Told(words(text), words(tags), words(entities))
+    """Pair words with their tags, both separated by spaces; without entities, none of them names one."""
+    return Told(words(text), words(tags), words(entities) or ("O",) * len(words(text)))
 
 
 # --- Who and what there is -------------------------------------------------------------------------------------
@@ -161,7 +157,7 @@ def _clause(rng: random.Random, subject: Told, verb: str, object_: str) -> Told:
     clause = subject + told(verb, "VERB")
     if object_:
         clause += _someone(rng, object_) if object_ in PEOPLE + ANIMALS else _a(rng, object_, ("old", "small", "big"))
-    return clause + (_place(rng) if rng.random() < 0.25 else Told((), ()))
+    return clause + (_place(rng) if rng.random() < 0.25 else NOTHING)
 
 
 def _pronoun(rng: random.Random, actor: str) -> str:
@@ -170,7 +166,7 @@ def _pronoun(rng: random.Random, actor: str) -> str:
     return "she" if actor in WOMEN or (actor in ANYBODY and rng.random() < 0.5) else "he"
 
 
-STOP = told(".", ".")
+STOP, NOTHING = told(".", "."), told("", "")
 
 
 def story(rng: random.Random) -> list[Told]:
@@ -178,7 +174,7 @@ def story(rng: random.Random) -> list[Told]:
     actor = rng.choice(rng.choice((PEOPLE, ANIMALS)))
     pronoun = told(_pronoun(rng, actor), "PRON")
     verb, object_ = _deed(rng, actor)
-    opening = told(rng.choice(ADVERBS), "ADV") if rng.random() < 0.2 else Told((), ())
+    opening = told(rng.choice(ADVERBS), "ADV") if rng.random() < 0.2 else NOTHING
     sentences = [opening + _clause(rng, _someone(rng, actor), verb, object_) + STOP]
     for _ in range(rng.choice((1, 1, 2))):
         if object_ in FOOD and rng.random() < 0.6:
@@ -189,7 +185,7 @@ def story(rng: random.Random) -> list[Told]:
         elif rng.random() < 0.4:
             then = pronoun + told(f"was {rng.choice(QUALITIES)}", "VERB ADJ")
         else:
-            then = pronoun + told("then", "ADV") + _clause(rng, Told((), ()), *_deed(rng, actor))
+            then = pronoun + told("then", "ADV") + _clause(rng, NOTHING, *_deed(rng, actor))
         sentences.append(then + STOP)
     return sentences
 
@@ -284,7 +280,7 @@ def same_kind(count: int, seed: int) -> list[tuple[str, int]]:
 def _meeting(rng: random.Random, actor: str, other: str) -> str:
     """Draw a sentence in which one does something to the other that anybody might do."""
     sentence = _a(rng, actor) + told(rng.choice(SHARED_VERBS), "VERB") + _a(rng, other)
-    return (sentence + (_place(rng) if rng.random() < 0.5 else Told((), ())) + STOP).text
+    return (sentence + (_place(rng) if rng.random() < 0.5 else NOTHING) + STOP).text
 
 
 def tagged(count: int, seed: int) -> list[Told]:
