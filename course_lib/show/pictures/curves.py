@@ -55,9 +55,7 @@ def loss_curve(
             ha="right",
             va="top",
         )
-    axes.set_xlabel("step")
-    axes.set_title(title)
-    axes.set_ylim(bottom=0)
+    axes.set(xlabel="step", title=title, ylim=(0, None))
     figure(drawn, alt)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from itertools import count
 
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
@@ -11,6 +12,8 @@ from matplotlib.lines import Line2D
 from course_lib.show.figures import BLUE, GREEN, GREY, INK, LETTER, ORANGE, canvas, figure
 
 Words = tuple[str, ...]
+Branches = Mapping[Words, Mapping[str, float]]
+Places = dict[Words, tuple[float, float]]
 
 _END = "<e>"
 _COLOURS = (ORANGE, BLUE, GREEN)
@@ -21,7 +24,7 @@ _APART = 0.05
 
 
 def tree(
-    branches: Mapping[Words, Mapping[str, float]],
+    branches: Branches,
     *,
     alt: str,
     ways: Mapping[str, Sequence[str]] | None = None,
@@ -42,9 +45,9 @@ def tree(
     ways, ends = ways or {}, ends or {}
     if len(ways) > len(_COLOURS):
         raise ValueError(f"a tree can show {len(_COLOURS)} ways, not {len(ways)}")
-    root = _grown(branches, (), None)
-    leaves = _place(root, 0)
-    deepest = max(node.depth for node in _all(root))
+    places = _placed(branches)
+    leaves = sum(words[-1:] == (_END,) for words in places)
+    deepest = max(map(len, places))
     longest = max(map(len, ends.values()), default=0)
     width = 0.35 + _COLUMN * deepest + 0.4 + LETTER * longest
     above = 0.4 if ways else 0.1
@@ -53,63 +56,50 @@ def tree(
         axes = drawn.add_axes((0, 0, 1, (height - above) / height))
         axes.set(xlim=(-0.35, width - 0.35), ylim=(_ROW * leaves, -0.1))
         axes.set_axis_off()
-        _draw_ways(axes, root, ways)
-        for node in _all(root):
-            _draw_node(axes, node, ends)
+        _draw_ways(axes, places, ways)
+        for words in places:
+            _draw_word(axes, branches, places, words)
+        for words, text in ends.items():
+            if (*words, _END) in places:
+                x, y = places[*words, _END]
+                axes.text(x + 0.3, y, text, va="center", fontsize=9.5, color=INK, zorder=5)
         if ways:
             handles = [Line2D([], [], color=colour, linewidth=4) for colour, _name in zip(_COLOURS, ways, strict=False)]
             drawn.legend(handles, list(ways), loc="upper left", ncols=len(ways), borderaxespad=0.4)
     figure(drawn, alt)
 
 
-@dataclass
-class _Node:
-    """A word at its position."""
-
-    words: Words
-    depth: int
-    probability: float | None
-    children: list[_Node] = field(default_factory=list)
-    row: float = 0.0
+def _following(branches: Branches, words: Words) -> Mapping[str, float | None]:
+    """Return the words that may follow with their probabilities; none after <e>."""
+    return {} if words[-1:] == (_END,) else branches.get(words) or {_END: None}
 
 
-def _grown(branches: Mapping[Words, Mapping[str, float]], words: Words, probability: float | None) -> _Node:
-    node = _Node(words, len(words), probability)
-    if not words or words[-1] != _END:
-        following: Mapping[str, float | None] = branches.get(words) or {_END: None}
-        node.children = [_grown(branches, (*words, word), p) for word, p in following.items()]
-    return node
+def _placed(branches: Branches) -> Places:
+    """Return the place of each word: each leaf in its own row, others in the middle of those after them."""
+    places: Places = {}
+    rows = count()
+
+    def place(words: Words) -> float:
+        below = [place((*words, word)) for word in _following(branches, words)]
+        y = (below[0] + below[-1]) / 2 if below else _ROW * (next(rows) + 0.5)
+        places[words] = _COLUMN * len(words), y
+        return y
+
+    place(())
+    return places
 
 
-def _place(node: _Node, row: int) -> int:
-    """Place each leaf in its own row, and other words in the middle of those after them; return the next free row."""
-    if not node.children:
-        node.row = row
-        return row + 1
-    for child in node.children:
-        row = _place(child, row)
-    node.row = (node.children[0].row + node.children[-1].row) / 2
-    return row
-
-
-def _all(node: _Node) -> list[_Node]:
-    return [node, *(below for child in node.children for below in _all(child))]
-
-
-def _at(node: _Node) -> tuple[float, float]:
-    return _COLUMN * node.depth, _ROW * (node.row + 0.5)
-
-
-def _draw_node(axes: Axes, node: _Node, ends: Mapping[Words, str]) -> None:
-    x, y = _at(node)
-    for child in node.children:
-        to_x, to_y = _at(child)
+def _draw_word(axes: Axes, branches: Branches, places: Places, words: Words) -> None:
+    """Draw a word, and the branches after it."""
+    x, y = places[words]
+    for word, probability in _following(branches, words).items():
+        to_x, to_y = places[*words, word]
         axes.plot([x, to_x], [y, to_y], color=GREY, linewidth=1.1, zorder=2)
-        if child.probability is not None:
+        if probability is not None:
             axes.text(
                 x + 0.56 * (to_x - x),
                 y + 0.56 * (to_y - y),
-                f"{child.probability:g}",
+                f"{probability:g}",
                 ha="center",
                 va="center",
                 fontsize=9,
@@ -117,27 +107,20 @@ def _draw_node(axes: Axes, node: _Node, ends: Mapping[Words, str]) -> None:
                 bbox={"boxstyle": "round,pad=0.12", "facecolor": "white", "edgecolor": "none"},
             )
     box = {"boxstyle": "round,pad=0.28", "facecolor": "#f1f4f8", "edgecolor": GREY, "linewidth": 0.8}
-    word = node.words[-1] if node.words else "<s>"
+    word = words[-1] if words else "<s>"
     axes.text(x, y, word, ha="center", va="center", fontsize=10, color=INK, zorder=5, bbox=box)
-    if node.words and node.words[-1] == _END:
-        axes.text(x + 0.3, y, ends.get(node.words[:-1], ""), va="center", fontsize=9.5, color=INK, zorder=5)
 
 
-def _draw_ways(axes: Axes, root: _Node, ways: Mapping[str, Sequence[str]]) -> None:
+def _draw_ways(axes: Axes, places: Places, ways: Mapping[str, Sequence[str]]) -> None:
     """Draw broad lines below the branches; paths that share a branch run side by side."""
-    taken: dict[Words, int] = {}
+    taken: Counter[Words] = Counter()
     for colour, (name, sentence) in zip(_COLOURS, ways.items(), strict=False):
-        node = root
-        for word in sentence:
-            following = next((child for child in node.children if child.words[-1] == word), None)
-            if following is None:
+        for number, word in enumerate(sentence):
+            before, words = tuple(sentence[:number]), tuple(sentence[: number + 1])
+            if words not in places:
                 raise ValueError(f"{name}: {' '.join(sentence)!r} leaves the tree at {word!r}")
-            aside = _APART * (taken.get(following.words, 0) * 2 - (1 if _shared(following.words, ways) else 0))
-            taken[following.words] = taken.get(following.words, 0) + 1
-            (x, y), (to_x, to_y) = _at(node), _at(following)
+            is_shared = sum(tuple(other[: number + 1]) == words for other in ways.values()) > 1
+            aside = _APART * (2 * taken[words] - is_shared)
+            taken[words] += 1
+            (x, y), (to_x, to_y) = places[before], places[words]
             axes.plot([x, to_x], [y + aside, to_y + aside], color=colour, linewidth=5, alpha=0.75, zorder=1)
-            node = following
-
-
-def _shared(words: Words, ways: Mapping[str, Sequence[str]]) -> bool:
-    return sum(tuple(sentence[: len(words)]) == words for sentence in ways.values()) > 1
