@@ -11,6 +11,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from course_lib.checking import check, progress
 from course_lib.exercises.catalogue import Catalogue
+from course_lib.judging.last_run import log_of_notebook
 from course_lib.judging.observation import Outcome
 from course_lib.judging.verdict import Verdict
 from course_lib.learner import watch
@@ -31,6 +32,7 @@ def lesson() -> Iterator[InteractiveShell]:
 def shell(lesson: InteractiveShell, monkeypatch: pytest.MonkeyPatch) -> InteractiveShell:
     """A notebook whose one exercise is the sample."""
     monkeypatch.setattr(Catalogue, "find", lambda catalogue, exercise_id: DOUBLE)
+    log_of_notebook()  # as the import in a first cell does
     return lesson
 
 
@@ -66,7 +68,6 @@ def test_where_something_of_the_lesson_is_there_no_restart_is_suspected(lesson: 
     ],
 )
 def test_a_cell_without_its_imports_says_which(shell: InteractiveShell, cell: str, name: str, line: str) -> None:
-    check("sample.double")
     verdict = verdict_after(shell, cell)
     assert f"name '{name}' is not defined. Import {name} first:" in verdict.note
     assert f"add `{line}`" in verdict.note
@@ -84,7 +85,6 @@ RIGHT = "def double(x):\n    return x + x"
     ],
 )
 def test_an_answer_whose_cell_did_not_run_is_not_judged(shell: InteractiveShell, cell: str, said: str) -> None:
-    check("sample.double")
     verdict = verdict_after(shell, RIGHT, cell)
     assert verdict.outcome is Outcome.NEVER_DEFINED
     assert verdict.note.startswith(f"The cell that defines double did not run: it stopped with {said}")
@@ -93,7 +93,6 @@ def test_an_answer_whose_cell_did_not_run_is_not_judged(shell: InteractiveShell,
 
 @pytest.mark.parametrize("later", ["assert double(1) == 3", "double = "])
 def test_an_answer_is_judged_that_was_defined_before_something_else_failed(shell: InteractiveShell, later: str) -> None:
-    check("sample.double")
     cells = [f"{RIGHT}\n{later}"] if later.startswith("assert") else [RIGHT, later]
     assert verdict_after(shell, *cells).passed
 
@@ -105,21 +104,14 @@ MARKED = "# katze: sample.double answer\n"
     ("cells", "said"),
     [
         ([MARKED + RIGHT, MARKED + "def doubled(x):\n    return x"], "Your answer cell defines `doubled`; the check"),
-        (
-            [MARKED + "class Doubled:\n    def double_it(x): pass"],
-            "Your answer cell defines `Doubled`; the check looks",
-        ),
+        ([MARKED + "class Doubled:\n    def double_it(x): pass"], "Your answer cell defines `Doubled`; the check"),
         ([MARKED + RIGHT, MARKED + "# double"], "The cell that defined double no longer does."),
         ([MARKED + RIGHT, MARKED + "1 / 0"], "The cell that defined double no longer does."),
         ([MARKED + "double = abs", MARKED + "twice = double"], "The cell that defined double no longer does."),
-        (
-            [MARKED + "def double(x) return x", MARKED + "def doubled(x):\n    return x"],
-            "Your answer cell defines `doubl",
-        ),
+        ([MARKED + "def double(x) return x", MARKED + "def doubled(x): return x"], "Your answer cell defines `doubl"),
     ],
 )
 def test_what_a_cell_defined_before_never_passes_for_it(shell: InteractiveShell, cells: list[str], said: str) -> None:
-    check("sample.double")
     verdict = verdict_after(shell, *cells)
     assert verdict.outcome is Outcome.NEVER_DEFINED
     assert verdict.note.startswith(said)
@@ -136,12 +128,10 @@ def test_what_a_cell_defined_before_never_passes_for_it(shell: InteractiveShell,
     ],
 )
 def test_the_newest_run_of_each_cell_counts(shell: InteractiveShell, cells: list[str]) -> None:
-    check("sample.double")
     assert verdict_after(shell, *cells).passed
 
 
 def test_the_front_end_s_id_tells_cells_apart(shell: InteractiveShell) -> None:
-    check("sample.double")
     shell.run_cell(RIGHT, store_history=True, cell_id="first")
     assert verdict_after(shell).passed
     shell.run_cell("double_it = 2", store_history=True, cell_id="first")

@@ -14,12 +14,11 @@ from course_lib.ground.optional import install_command
 from course_lib.learner import arrival
 
 
-def test_it_says_in_a_line_what_there_is_now(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("KATZE_WORK", str(tmp_path))
+def test_it_says_in_a_line_what_there_is_now(folder: Path) -> None:
     said = arrival.welcome()
     assert "\n" not in said
     assert f"torch {torch.__version__}" in said
-    assert said.endswith(f"Your progress is kept in {tmp_path}.")
+    assert said.endswith(f"Your progress is kept in {folder}.")
 
 
 @pytest.mark.parametrize("there", [True, False])

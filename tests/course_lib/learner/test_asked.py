@@ -1,7 +1,4 @@
-"""What is asked for by an id, by a function's name, by nothing at all.
-
-Tests `asked.py`.
-"""
+"""What is asked for by an id, by a function's name, by nothing at all."""
 
 from __future__ import annotations
 
@@ -16,10 +13,8 @@ from course_lib.learner.progress_file import progress_file
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("KATZE_WORK", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+def away(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
 
 
 def look_up() -> None:
@@ -27,7 +22,7 @@ def look_up() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "meant"),
     [
         ("attention.score", "no exercise 'attention.score'; did you mean attention.scores"),
         ("look_up", "no exercise 'look_up'; did you mean words_in_a_bag.look_up?"),
@@ -36,19 +31,19 @@ def look_up() -> None:
         ("count_parameters", " heads_and_blocks.count_parameters?"),
     ],
 )
-def test_what_is_perhaps_meant_is_named(name: object, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_perhaps_meant_is_named(name: object, meant: str, said) -> None:
     assert asked_for(name, "check") is None
     assert progress_file().read() == {}
-    told = " ".join(capsys.readouterr().out.split())
+    told = said()
     assert told.startswith("Nothing was checked: no exercise '")
-    assert said in told
+    assert meant in told
     assert "This lesson has" not in told
 
 
-def test_of_what_is_like_nothing_only_this_lesson_s_ids_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_of_what_is_like_nothing_only_this_lesson_s_ids_are_listed(said) -> None:
     progress_file().note_hint("attention.scores", "idea")
     assert asked_for("qqqq", "hint") is None
-    told = " ".join(capsys.readouterr().out.split())
+    told = said()
     assert told.startswith("No hint was opened: no exercise 'qqqq'; an id looks like")
     assert "This lesson has attention.contextual_embedding, attention.scores," in told
     assert "masking." not in told
@@ -56,17 +51,15 @@ def test_of_what_is_like_nothing_only_this_lesson_s_ids_are_listed(capsys: pytes
 
 @pytest.mark.parametrize("call", [case, check, hint])
 @pytest.mark.parametrize("name", ["attention.why_scale", "words_in_a_bag.told_apart"])
-def test_what_a_person_reads_is_said_to_be_so(
-    call: Callable[[str], object], name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_a_person_reads_is_said_to_be_so(call: Callable[[str], object], name: str, said) -> None:
     assert call(name) is None or call is case
-    assert f"{name} is read by a person: it has no check and no hints." in " ".join(capsys.readouterr().out.split())
+    assert f"{name} is read by a person: it has no check and no hints." in said()
 
 
 @pytest.mark.parametrize("call", [case, check, hint, solution])
-def test_who_names_nothing_is_told_what_to_name(call: Callable[[], object], capsys: pytest.CaptureFixture[str]) -> None:
+def test_who_names_nothing_is_told_what_to_name(call: Callable[[], object], said) -> None:
     assert call() is None or call is case
-    told = " ".join(capsys.readouterr().out.split())
+    told = said()
     assert "give the id of the exercise, which is below its heading" in told
     assert f'{call.__name__}("primer.' in told
 

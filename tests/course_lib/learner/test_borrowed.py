@@ -62,9 +62,12 @@ def drawn(picture: Callable[[], None]) -> None:
         picture()
 
 
-def test_what_is_missing_is_borrowed_and_given_back(names: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("picture", ["picture", "decorated_picture"])
+def test_what_is_missing_is_borrowed_and_given_back(
+    names: dict[str, Any], picture: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     stub = names["count_pairs"]
-    drawn(names["picture"])
+    drawn(names[picture])
     said, counts = capsys.readouterr().out.splitlines()
     assert said == "Borrowed for this cell: the course's own count_pairs, until yours is there."
     assert "('a', 'b'): 2" in counts
@@ -78,11 +81,6 @@ def test_what_a_class_and_a_cell_that_did_not_run_lack_is_borrowed(
     drawn(names["later"])
     assert capsys.readouterr().out.splitlines()[1::2] == ["0", "a"]
     assert "wordpiece" not in names
-
-
-def test_a_decorator_hides_nothing(names: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
-    drawn(names["decorated_picture"])
-    assert capsys.readouterr().out.startswith("Borrowed for this cell: the course's own count_pairs")
 
 
 def test_what_is_written_is_used(names: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:

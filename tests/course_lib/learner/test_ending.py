@@ -1,7 +1,4 @@
-"""The page with what a learner has built.
-
-Tests `ending.py`.
-"""
+"""The page with what a learner has built."""
 
 from __future__ import annotations
 
@@ -25,13 +22,8 @@ def test_a_learner_who_has_done_nothing_gets_the_whole_page() -> None:
     points = sum(one.points for one in exercises.all())
     assert f"\n0 of {len(exercises.all())} exercises passed, 0 of {points} points.\n" in page
     assert NO_FIGURES in page
-    assert [line for line in page.splitlines() if line.startswith("#")] == [
-        "# What you have built",
-        "## Your own figures",
-        "## What to read next",
-        "## What to build next",
-        "## How to show it",
-    ]
+    headings = ["What you have built", "Your own figures", "What to read next", "What to build next", "How to show it"]
+    assert [line.lstrip("# ") for line in page.splitlines() if line.startswith("#")] == headings
 
 
 def test_the_page_counts_what_is_passed_and_says_when(folder: Path) -> None:

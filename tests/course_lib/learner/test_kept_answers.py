@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from course_lib.learner.kept_answers import NotAtHand, keep_answer, kept_at, load_answer, script_of
@@ -87,24 +85,18 @@ def test_what_is_kept_can_be_loaded() -> None:
     assert load_answer(ID, "f")(1) == -1
 
 
-@pytest.mark.parametrize("script", ["def f(:", "1 / 0", "def g():\n    pass"])
-def test_what_cannot_be_loaded_says_why(script: str) -> None:
+@pytest.mark.parametrize(
+    ("script", "why"), [(b"def f(:", ID), (b"1 / 0", ID), (b"def g(): pass", ID), (b"\xff\xfe\x00", "cannot be read")]
+)
+def test_what_cannot_be_loaded_says_why(script: bytes, why: str) -> None:
     kept_at(ID).parent.mkdir()
-    kept_at(ID).write_text(script)
-    with pytest.raises(NotAtHand, match=ID):
+    kept_at(ID).write_bytes(script)
+    with pytest.raises(NotAtHand, match=why):
         load_answer(ID, "f")
 
 
-def test_bytes_that_are_no_text(folder: Path) -> None:
-    kept_at(ID).parent.mkdir()
-    kept_at(ID).write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(NotAtHand, match="cannot be read"):
-        load_answer(ID, "f")
-
-
-def test_where_nothing_can_be_written_nothing_is_lost(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (folder / "file").touch()
-    monkeypatch.setenv("KATZE_WORK", str(folder / "file"))
+@pytest.mark.usefixtures("no_folder")
+def test_where_nothing_can_be_written_nothing_is_lost() -> None:
     keep_answer(ID, "f", CELLS)
     with pytest.raises(NotAtHand):
         load_answer(ID, "f")

@@ -23,9 +23,8 @@ SCORES = exercises.find("attention.scores")
 
 def test_a_line_of_progress_stands_at_the_end_of_every_verdict() -> None:
     verdict = check(SCORES.id, lambda q, k: q @ k.transpose(-2, -1))
-    assert "01 Attention: 1 of 8 exercises, 1 of 17 points, 0 of 1 written answers compared. Next: " in str(
-        verdict
-    ).replace("\n  ", " ")
+    progress = "01 Attention: 1 of 8 exercises, 1 of 17 points, 0 of 1 written answers compared. Next: "
+    assert progress in str(verdict).replace("\n  ", " ")
     assert "01 Attention: 1 of 8 exercises" in verdict.html()
 
 
@@ -40,9 +39,8 @@ def test_what_nobody_has_written_is_no_failure(outcome: Outcome) -> None:
     assert progress_file().read() == {}
 
 
-def test_where_nothing_can_be_kept_the_verdict_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (folder / "file").touch()
-    monkeypatch.setenv("KATZE_WORK", str(folder / "file"))
+@pytest.mark.usefixtures("no_folder")
+def test_where_nothing_can_be_kept_the_verdict_says_so() -> None:
     verdict = noted(Verdict(SCORES, Outcome.PASSED, 2.0), ["def dot_product_scores(q, k):\n    return q"])
     assert "KATZE_WORK" in verdict.closing[-1]
     assert verdict.points == 2.0
@@ -63,8 +61,12 @@ def test_from_the_second_failure_on_the_next_hint_is_offered() -> None:
     assert "it says what goes in and comes out." not in wrong_again()
 
 
-def test_marimo_has_cells_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "marimo", SimpleNamespace(running_in_notebook=lambda: True))
+@pytest.mark.parametrize("notebook", ["Jupyter", "marimo"])
+def test_a_notebook_is_offered_help_in_a_cell(notebook: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if notebook == "marimo":
+        monkeypatch.setitem(sys.modules, "marimo", SimpleNamespace(running_in_notebook=lambda: True))
+    else:
+        monkeypatch.setattr(noting, "running_shell", object)
     assert 'Stuck? Run `hint("attention.scores")` in a new cell: it says what goes' in wrong_again(times=2)
 
 
@@ -82,11 +84,6 @@ def test_a_named_mistake_gets_a_hint_from_the_second_failure_on() -> None:
     assert folded(lambda q, k: q @ k.transpose(-2, -1)) == ""
     assert folded(transposed) == ""
     assert folded(lambda q, k: (q @ k.transpose(-2, -1)).sin()) == "idea"
-
-
-def test_a_notebook_is_offered_help_in_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(noting, "running_shell", object)
-    assert 'Stuck? Run `hint("attention.scores")` in a new cell: it says what goes' in wrong_again(2)
 
 
 def test_what_was_right_before_is_said_to_have_been() -> None:

@@ -1,7 +1,4 @@
-"""A panel of help, in a notebook and in a terminal.
-
-Tests `panel.py`.
-"""
+"""A panel of help, in a notebook and in a terminal."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The learner's map.
-
-Tests `progress_map.py`.
-"""
+"""The learner's map."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Questions that look back: read, refused, shown, counted, and asked again later.
-
-Tests `recall.py`.
-"""
+"""Questions that look back: read, refused, shown, counted, and asked again later."""
 
 from __future__ import annotations
 
@@ -143,10 +140,7 @@ def wrong_letters(lesson: str) -> str:
     return "".join("b" if letter == "a" else "a" for letter in right_letters(lesson))
 
 
-def test_the_first_answers_count_and_wrong_ones_get_their_reason(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("KATZE_WORK", str(tmp_path))
+def test_the_first_answers_count_and_wrong_ones_get_their_reason(capsys: pytest.CaptureFixture[str]) -> None:
     lesson = LESSONS[1]
     right, page = right_letters(lesson), questions_of(COURSE, lesson)
     number = len(right)
@@ -171,8 +165,7 @@ def test_the_first_answers_count_and_wrong_ones_get_their_reason(
     assert "did you mean 01_attention" in capsys.readouterr().out
 
 
-def test_older_ones_come_back_those_first_that_were_missed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("KATZE_WORK", str(tmp_path))
+def test_older_ones_come_back_those_first_that_were_missed() -> None:
     day = date(2030, 1, 1)
 
     def titles(on: date = day) -> list[str]:

@@ -1,7 +1,4 @@
-"""Solutions: shown after a try or on a second request, and nowhere else in the package.
-
-Tests `solutions.py`.
-"""
+"""Solutions: shown after a try or on a second request, and nowhere else in the package."""
 
 from __future__ import annotations
 
@@ -27,11 +24,9 @@ SCORES = exercises.find("attention.scores")
 
 def test_after_a_try_it_is_shown_with_its_reason_and_marked_as_seen() -> None:
     check(SCORES.id, lambda q, k: q @ q.transpose(-2, -1))
-    shown = solution(SCORES.id)
-    assert shown is not None
-    assert "    return q @ k.transpose(-2, -1)" in str(shown)
-    assert "matrix product" in str(shown)
-    assert "write dot_product_scores yourself" in str(shown)
+    shown = str(solution(SCORES.id))
+    for text in ("    return q @ k.transpose(-2, -1)", "matrix product", "write dot_product_scores yourself"):
+        assert text in shown
     assert progress_file().of(SCORES.id).seen_solution
     assert "(not right yet, solution seen)" in str(progress())
 
@@ -41,21 +36,21 @@ def test_whoever_has_passed_is_asked_for_nothing_more() -> None:
     assert "yourself" not in str(solution(SCORES.id))
 
 
-def test_without_a_try_the_first_request_is_declined_in_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_try_the_first_request_is_declined_in_one_sentence(said) -> None:
     assert solution(SCORES.id) is None
-    said = " ".join(capsys.readouterr().out.split())
-    assert said.startswith("You have not checked an answer to attention.scores yet, and a solution teaches most ")
-    assert said.endswith('write one, take a hint with hint("attention.scores"), or ask again and it is shown.')
-    assert solution(SCORES.id) is not None
-    assert solution(SCORES.id) is not None
-    assert capsys.readouterr().out == ""
+    assert said() == (
+        "You have not checked an answer to attention.scores yet, and a solution teaches most after you have tried: "
+        'write one, take a hint with hint("attention.scores"), or ask again and it is shown.'
+    )
+    assert None not in (solution(SCORES.id), solution(SCORES.id))
+    assert said() == ""
 
 
-def test_whoever_has_had_all_hints_is_offered_none(capsys: pytest.CaptureFixture[str]) -> None:
+def test_whoever_has_had_all_hints_is_offered_none(said) -> None:
     for given in SCORES.hints:
         progress_file().note_hint(SCORES.id, given.depth)
     assert solution(SCORES.id) is None
-    assert "teaches most after you have tried: write one, or ask again" in " ".join(capsys.readouterr().out.split())
+    assert "teaches most after you have tried: write one, or ask again" in said()
 
 
 @pytest.mark.parametrize(("task", "points"), exercises.WRITTEN.items())

@@ -32,6 +32,7 @@ from course_lib.mine.whole import CannotWrite, MyTransformer, told
 ROOT = Path(__file__).parents[3]
 ALL = PIECES | GPT_PIECES
 COURSE = {one: found.code for one in ALL if (found := solution_of(one)) is not None}
+Files = Mapping[str, tuple[MyTransformer, Path, str]]
 TEXTS = ("The cat's fridge, überall 123", "  don't\n\n\tstop_it ... 😺!", "Ich hätt'", "x")
 RUN = """
 import os, runpy, sys
@@ -188,9 +189,7 @@ def gpt2(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
 
 
 @pytest.fixture(scope="module")
-def files(
-    processes: None, tmp_path_factory: pytest.TempPathFactory, gpt2: tuple[Path, list[str]]
-) -> dict[str, tuple[MyTransformer, Path, str]]:
+def files(processes: None, tmp_path_factory: pytest.TempPathFactory, gpt2: tuple[Path, list[str]]) -> Files:
     """What each learner's answers become, where it is, and what it prints."""
     folder = tmp_path_factory.mktemp("mine")
     found = {}
@@ -208,7 +207,7 @@ def files(
 
 @pytest.mark.parametrize("name", WHOSE)
 def test_it_is_torch_s_transformer_and_translates_and_runs_gpt_2(
-    files: Mapping[str, tuple[MyTransformer, Path, str]], gpt2: tuple[Path, list[str]], name: str
+    files: Files, gpt2: tuple[Path, list[str]], name: str
 ) -> None:
     whole, file, printed = files[name]
     translated, *continued = printed.split("then\n")[:-1]
@@ -226,9 +225,7 @@ def test_it_is_torch_s_transformer_and_translates_and_runs_gpt_2(
 
 
 @pytest.mark.parametrize(("file", "pieces"), [(NAME, PIECES), (GPT_NAME, GPT_PIECES)])
-def test_it_can_be_read_from_top_to_bottom(
-    files: Mapping[str, tuple[MyTransformer, Path, str]], file: str, pieces: Mapping[str, str]
-) -> None:
+def test_it_can_be_read_from_top_to_bottom(files: Files, file: str, pieces: Mapping[str, str]) -> None:
     text = files["none"][1].with_name(f"{file}.py").read_text()
     assert len(text.splitlines()) <= 500
     places = [re.search(rf"^(?:def|class) {name}\b", text, re.M) for name in pieces.values()]
@@ -238,22 +235,23 @@ def test_it_can_be_read_from_top_to_bottom(
     assert max(map(len, text.splitlines())) <= 120
 
 
-def test_comments_and_names_that_are_not_taken_stay_as_they_were_written(
-    files: Mapping[str, tuple[MyTransformer, Path, str]],
-) -> None:
+def test_comments_and_names_that_are_not_taken_stay_as_they_were_written(files: Files) -> None:
     text = files["colliding"][1].read_text()
-    assert "from math import sqrt as math_of_dot_product_scores\n" in text
-    assert "import torch.nn.functional as json_of_dot_product_scores\n" in text
-    assert "\n\n\ndef sum_of_dot_product_scores(x, y):  # a name of Python's\n    return x @ y\n" in text
-    assert "def dot_product_scores(q, k, main=main_of_dot_product_scores):\n" in text
-    assert "    return sum_of_dot_product_scores(q, main(k))  # the names of three other things\n" in text
-    assert 'return {"main": d ** 0.5}["main"]\n' in text
-    assert "    sum = lambda x, y: x / y\n    return sum(scores, main_of_scale_scores(d_head))\n" in text
-    assert "\n\n\n# counts\ndef helper(x):\n" in text
-    assert "    main = helper\n" in text
-    assert "calls = [helper(n) for helper in [helper_of_causal_mask]]\n" in text
-    assert "import torch as t\n" in text
-    assert "return torch.finfo(t_of_masked_weights(x)).min\n" in text
+    for written in (
+        "from math import sqrt as math_of_dot_product_scores",
+        "import torch.nn.functional as json_of_dot_product_scores",
+        "\n\ndef sum_of_dot_product_scores(x, y):  # a name of Python's\n    return x @ y",
+        "def dot_product_scores(q, k, main=main_of_dot_product_scores):",
+        "    return sum_of_dot_product_scores(q, main(k))  # the names of three other things",
+        '    return {"main": d ** 0.5}["main"]',
+        "    sum = lambda x, y: x / y\n    return sum(scores, main_of_scale_scores(d_head))",
+        "\n\n# counts\ndef helper(x):",
+        "    main = helper",
+        "    calls = [helper(n) for helper in [helper_of_causal_mask]]",
+        "import torch as t",
+        "    return torch.finfo(t_of_masked_weights(x)).min",
+    ):
+        assert f"\n{written}\n" in text
 
 
 def test_what_two_answers_share_is_there_once() -> None:
@@ -275,6 +273,7 @@ class MultiHeadAttention(nn.Module):
     def forward(self, x, memory, mask=None): return F.scaled_dot_product_attention(x, memory, memory, mask)
 """
 GIVEN = f"from torch.nn.functional import scaled_dot_product_attention\n{TORCHS.replace('F.', '')}"
+RENAMED = GIVEN.replace("attention", "attention as given", 1).replace(" scaled_dot_product_attention(", " given(")
 HEADS, JOINED = "heads_and_blocks.multi_head_attention", "encoder_decoder.encode_and_decode"
 ATTENTION = ["dot_product_scores", "scale_scores", "attention_weights", "masked_weights"]
 LOWER = "def causal_mask(x): return x.tril()\n"
@@ -288,14 +287,7 @@ BOTH = "def encode_and_decode(source, target, embed_source, encoder, embed_targe
         ({"masking.masked_weights": "def masked_weights(scaled, mask): return attention_weights"}, []),
         ({HEADS: TORCHS}, ATTENTION),
         ({HEADS: GIVEN}, []),
-        (
-            {
-                HEADS: GIVEN.replace("attention", "attention as given", 1).replace(
-                    " scaled_dot_product_attention(", " given("
-                )
-            },
-            [],
-        ),
+        ({HEADS: RENAMED}, []),
         ({HEADS: GIVEN.replace(", mask)", ", attn_mask=mask)")}, []),
         ({HEADS: GIVEN.replace(", mask)", ", mask, dropout_p=0.0)")}, ATTENTION),
         ({HEADS: f"from course_lib.masking import masked_weights\n{TORCHS}    other = masked_weights"}, ATTENTION[:3]),
@@ -313,9 +305,7 @@ def test_what_nothing_calls_is_said(answers: Mapping[str, str], idle: list[str])
 
 
 def test_it_says_what_it_cannot_translate(
-    files: Mapping[str, tuple[MyTransformer, Path, str]],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    files: Files, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = files["none"][1]
     main = runpy.run_path(str(file))["main"]

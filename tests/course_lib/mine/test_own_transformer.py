@@ -55,12 +55,7 @@ WRONG = {
         "def masked_weights(scaled, mask):\n    return scaled.masked_fill(~mask, -1e9).softmax(-1)",
         "it raises RuntimeError: value cannot be converted",
     ),
-    "double precision": (
-        "fp32",
-        "heads_and_blocks.layer_norm",
-        "x = x.double()",
-        "it raises RuntimeError",
-    ),
+    "double precision": ("fp32", "heads_and_blocks.layer_norm", "x = x.double()", "it raises RuntimeError"),
     "no way back": ("bf16", "heads_and_blocks.feed_forward", "x = x.detach()", "its gradients are not the library's"),
     "another mask": (
         "fp32",
@@ -78,9 +73,8 @@ def test_a_piece_that_fails_is_borrowed_and_named_in_one_line(trials: Mapping[st
     if text.startswith("def "):
         answers[exercise_id] = f"import torch\n\n\n{text}\n"
     else:
-        answers[exercise_id] = re.sub(
-            r"( +)(def forward\(self, x\):.*\n)", rf"\1\2\1    {text}\n", answers[exercise_id]
-        )
+        head = r"( +)(def forward\(self, x\):.*\n)"
+        answers[exercise_id] = re.sub(head, rf"\1\2\1    {text}\n", answers[exercise_id])
         assert text in answers[exercise_id]
     own = chosen(answers, COURSE, trials[precision])
     assert f"1 of its {len(OWN)} pieces are your own. Borrowed: " in own.told
