@@ -1,8 +1,8 @@
 """`katze collect`: moves a platform's download into `submitted/<student>/<lesson>/`. Begin here.
 
-`platforms/download.py` opens the download, the platform's module finds the submissions in it, `students.py` identifies
-the students, and `deliver.py` puts the submissions where grading looks for them. `course/store/collected.py` records
-where each one came from.
+`platforms/download.py` opens the download, the platform's module finds the submissions in it, and `deliver.py` finds
+out whose they are and puts them where grading looks for them. `course/store/collected.py` records where each one came
+from.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from typing import Any, Literal
 
 from autograder.course.course import Course
 from autograder.course.store.collected import Delivery, OlderDelivery, read_collected, remarks_on_late, write_collected
-from autograder.delivery.deliver import Deliverer, There, deliverer
-from autograder.delivery.students import folder_name, student_of
+from autograder.delivery.deliver import Deliverer, There, deliverer, folder_name, student_of
 from autograder.errors import BadInput
 from autograder.intake.archives import Refused, is_archive
 from autograder.intake.handed_in import topics_in

@@ -1,4 +1,6 @@
-"""Puts a submission into `submitted/<student>/<lesson>/`, all or nothing, and keeps what it replaces."""
+"""Finds out whose a submission is, and puts it into `submitted/<student>/<lesson>/`, all or nothing; keeps what it
+replaces.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,7 @@ import os
 import re
 import shutil
 import tempfile
+import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,15 +20,16 @@ from pathlib import Path
 from typing import Literal
 
 from autograder.course.course import Course
-from autograder.delivery.students import NAME_BYTES
 from autograder.errors import BadInput, Unreadable
 from autograder.intake import timestamps
 from autograder.intake.archives import File, Refused
 from autograder.intake.handed_in import is_notebook
-from autograder.intake.submission import find_submission
+from autograder.intake.submission import check_student_id, find_submission
 from autograder.limits import size
-from autograder.platforms.platform import Found
+from autograder.platforms.platform import Found, Platform
+from autograder.platforms.roster import Person, Roster
 from autograder.repair import Release, answers_in
+from autograder.words import printable, some
 from course_lib.ground.files import put_in_place, sha256_of
 
 SUBMISSION_BYTES = 200_000_000
@@ -34,12 +38,56 @@ SUBMISSION_BYTES = 200_000_000
 FILES = 500
 """The most files that are taken from one submission."""
 
+_NAME_BYTES = 120
+"""The longest name of a folder; file systems allow twice as many bytes."""
+
 _BEING_MADE = ".collecting-"
 """The prefix of a folder in `submitted/` while it is being filled; it is hidden, so nobody grades it."""
 
 
 There = Literal["nothing", "the same", "another time", "something else"]
 """What is already in a submission's place; "another time" differs only in when it was handed in."""
+
+
+def student_of(found: Found, platform: Platform, roster: Roster) -> Person:
+    """Return the student who handed in a submission: the match in the roster or, without one, whom the platform names.
+
+    Raises:
+        Refused: nobody in the roster matches, or several do; or the platform names nobody.
+    """
+    id = unicodedata.normalize("NFC", found.id)
+    if roster.people:
+        fitting = roster.find(Person(id, found.name, found.email, {platform.name: found.number}))
+        if not fitting:
+            raise Refused("nobody in the roster fits: add a row, then collect again")
+        if len(fitting) > 1:
+            ids = some([printable(person.id) for person in fitting])
+            raise Refused(f"several in the roster fit ({ids}): give the number that {platform} has for each of them")
+        return fitting[0]
+    number = found.number if platform.numbers_students else ""
+    alone = id or found.email or number or found.name
+    if not alone:
+        raise Refused(f"nothing says whose it is: collect again with --roster, and {platform.roster_table}")
+    return Person(alone, found.name if found.name != alone else "", found.email)
+
+
+def folder_name(id: str) -> str:
+    """Return the name of a student's folder in `submitted/`: the id itself, if it can be a folder's name.
+
+    Otherwise, characters that are not allowed become `_`, and a few characters of the id's digest make the name unique.
+    The same id always has the same folder; `.katze/collected/` records the id.
+    """
+    try:
+        check_student_id(id)
+        if len(id.encode()) <= _NAME_BYTES:
+            return id
+    except (BadInput, UnicodeEncodeError):
+        pass
+    digest = hashlib.sha256(id.encode("utf-8", "surrogatepass")).hexdigest()[:6]
+    plain = "".join(c if c.isprintable() and c not in '/\\:+*?"<>|' else "_" for c in id.strip())
+    plain = re.sub(r"\.{2,}", ".", plain).lstrip(".-~ ")
+    kept = plain.encode()[: _NAME_BYTES - 7].decode("utf-8", "ignore").rstrip()
+    return f"{kept or 'student'}-{digest}"
 
 
 @dataclass(frozen=True)
@@ -199,12 +247,12 @@ def _safe_path(path: str, taken: Mapping[str, str]) -> str:
 
 
 def _safe_name(name: str) -> str:
-    printable = "".join(c if c.isprintable() and c != "\\" else "_" for c in name).strip()
-    printable = re.sub(r"^\.", "_", printable) or "_"
-    stem, dot, ending = printable.rpartition(".")
-    room = NAME_BYTES - len(f"{dot}{ending}".encode())
-    if len(printable.encode()) <= NAME_BYTES or room < 1:
-        return printable.encode()[:NAME_BYTES].decode("utf-8", "ignore")
+    safe = "".join(c if c.isprintable() and c != "\\" else "_" for c in name).strip()
+    safe = re.sub(r"^\.", "_", safe) or "_"
+    stem, dot, ending = safe.rpartition(".")
+    room = _NAME_BYTES - len(f"{dot}{ending}".encode())
+    if len(safe.encode()) <= _NAME_BYTES or room < 1:
+        return safe.encode()[:_NAME_BYTES].decode("utf-8", "ignore")
     return stem.encode()[:room].decode("utf-8", "ignore") + dot + ending
 
 

@@ -14,8 +14,8 @@ from autograder.console import output_console
 from autograder.course.course import Course
 from autograder.course.store.collected import read_collected
 from autograder.delivery.collect import collect
+from autograder.delivery.deliver import folder_name
 from autograder.delivery.report import print_collection
-from autograder.delivery.students import folder_name
 from autograder.errors import BadInput
 from autograder.intake import archives
 from autograder.intake.submission import check_student_id, list_submissions, refused_submissions

@@ -1,6 +1,6 @@
 """Collecting a class, from each platform.
 
-Tests the files in `known/`, `deliver.py` and `students.py` as well.
+Tests the files in `known/` and `deliver.py` as well.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from autograder.cli import main
 from autograder.course.course import Course
 from autograder.course.store.collected import read_collected
 from autograder.delivery.collect import Collection, collect
-from autograder.delivery.students import folder_name
+from autograder.delivery.deliver import folder_name
 from autograder.errors import BadInput
 from autograder.platforms.registry import PLATFORMS
 from tests.autograder.platforms.downloads import (
