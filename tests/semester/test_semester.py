@@ -18,6 +18,7 @@ from nbgrader.plugins.export import CsvExportPlugin
 import course_lib
 from autograder.cli import main
 from autograder.course.course import Course
+from tests.autograder.gradebook import toy_lesson
 from tests.autograder.platforms.downloads import laid, put, zipped
 from tests.semester.course import ATTENTION, MASKING, POSITIONS, RIGHT, Answers, make_course, notebook, one_fork_server
 
@@ -91,11 +92,8 @@ class Semester:
 
     def give(self, lesson: str, cell: str, points: Mapping[str, float]) -> None:
         """Type points in formgrader."""
-        with Gradebook(f"sqlite:///{self.course.gradebook}") as book:
-            for student, given in points.items():
-                found = book.find_grade(cell, lesson, lesson, student)
-                found.manual_score, found.needs_manual_grade = given, False
-            book.db.commit()
+        for student, given in points.items():
+            toy_lesson.give(self.course.gradebook, student, cell, lesson=lesson, manual_score=given)
 
     def expect(self, lesson: str, changed: Mapping[str, float | None] | None = None) -> None:
         """Everybody has what was expected before, but for these; in our export, and in nbgrader's own."""

@@ -22,7 +22,7 @@ from autograder.gradebook import copying, migrations
 from autograder.gradebook.access import open_gradebook
 from autograder.gradebook.copying import copy_gradebook, copy_to_file
 from tests.autograder.gradebook.earlier import bring_back, change
-from tests.autograder.gradebook.toy_lesson import LESSON, give, grade, make_gradebook
+from tests.autograder.gradebook.toy_lesson import LESSON, give, grade
 from tests.autograder.plain_rows import plain_rows
 from tests.postgres import Cluster
 
@@ -55,13 +55,8 @@ def test_there_and_back_every_row_is_what_it_was(
     path: Path, server: Server, cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(copying, "_ROWS_AT_ONCE", 3)
-    places = [
-        path,
-        server,
-        cluster.server(cluster.create(f"other_{uuid4().hex}")),
-        tmp_path / "1.db",
-        tmp_path / "2.db",
-    ]
+    other = cluster.server(cluster.create(f"other_{uuid4().hex}"))
+    places = [path, server, other, tmp_path / "1.db", tmp_path / "2.db"]
     copies = [copy_gradebook(source, target) for source, target in itertools.pairwise(places)]
     before = all_rows(path)
     assert all_rows(tmp_path / "1.db") == all_rows(tmp_path / "2.db") == before
@@ -82,16 +77,6 @@ def test_grading_goes_on_where_it_stopped(path: Path, server: Server, tmp_path: 
         grade(address, LESSON, ["zoe", "mia"])
         grade(address, "03_toy", ["mia"])
     copy_to_file(places[times], tmp_path / "copy.db")
-    assert plain_rows(tmp_path / "copy.db") == plain_rows(path)
-
-
-def test_a_gradebook_without_rows_is_copied_and_graded_into(server: Server, tmp_path: Path) -> None:
-    path = tmp_path / "gradebook.db"
-    make_gradebook(path)
-    assert set(copy_gradebook(path, server).rows.values()) == {0}
-    for address in (path, server):
-        grade(address, LESSON, ["zoe"])
-    copy_to_file(server, tmp_path / "copy.db")
     assert plain_rows(tmp_path / "copy.db") == plain_rows(path)
 
 
