@@ -175,9 +175,8 @@ def test_it_tells_where_a_submission_came_from_and_which_others_do_not_count(cou
 def test_the_deadline_its_penalty_and_who_withdrew_are_in_the_story(tmp_path: Path) -> None:
     late = small_gradebook.make_course(tmp_path, small_gradebook.LINEAR_TERMS)
     small_gradebook.grade(late, {"ben": 18}, at=small_gradebook.LATE)
-    assert "This is not on the feedback page yet: run `katze grade 01_attention`." in " ".join(
-        printed(late, "ben").split()
-    )
+    shown = " ".join(printed(late, "ben").split())
+    assert "This is not on the feedback page yet: run `katze grade 01_attention`." in shown
     small_gradebook.bring_up_to_date(late)
     (late.submitted / "ben").rename(late.submitted / "cem")  # where nothing is handed in, nobody could tell
     told = story_of(late, "ben", LESSON)

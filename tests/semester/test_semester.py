@@ -65,9 +65,7 @@ class Semester:
         self._terms = {"due": DUE}
         self._more: list[str] = []
         self._capsys = capsys
-        rows = "".join(
-            f"{student},{student.title()},{NUMBERS[student]}@uni.example,{NUMBERS[student]}\n" for student in CLASS
-        )
+        rows = "".join(f"{one},{one.title()},{NUMBERS[one]}@uni.example,{NUMBERS[one]}\n" for one in CLASS)
         (course.root / "roster.csv").write_text(f"id,name,email,canvas\n{rows}", encoding="utf-8")
         self.decide()
 
@@ -111,10 +109,8 @@ def exported(semester: Semester) -> Grades:
     semester.type("export", "--to", str(path))
     with path.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    return {
-        lesson: {row["student"]: float(row[lesson]) if row[lesson] else None for row in rows}
-        for lesson in semester.expected
-    }
+    read = {lesson: {row["student"]: row[lesson] for row in rows} for lesson in semester.expected}
+    return {lesson: {one: float(x) if x else None for one, x in points.items()} for lesson, points in read.items()}
 
 
 def nbgrader_s(semester: Semester) -> dict[str, dict[str, float]]:
@@ -232,9 +228,8 @@ def first_lesson(semester: Semester) -> None:
     semester.type("return", ATTENTION, "--for", "moodle", "--worksheet", sheet, "--to", str(back))
     with (semester.downloads / "back-worksheet.csv").open(newline="", encoding="utf-8") as file:
         filled = {row["Full name"]: row["Grade"] for row in csv.DictReader(file)}
-    assert filled == {
-        one.title(): "" if points is None else f"{points:g}" for one, points in semester.expected[ATTENTION].items()
-    }
+    expected = semester.expected[ATTENTION].items()
+    assert filled == {one.title(): "" if points is None else f"{points:g}" for one, points in expected}
 
 
 def second_lesson(semester: Semester) -> None:

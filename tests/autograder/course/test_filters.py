@@ -79,9 +79,8 @@ def test_a_verdict_keeps_its_look_and_only_the_one_style_sheet(verdict: Verdict)
 
 
 def test_nbgraders_exporter_uses_it_as_the_course_says(verdict: Verdict) -> None:
-    output = nbformat.v4.new_output(
-        "execute_result", {"text/html": verdict.html() + '<script>steal()</script><b id="x">bold</b>'}
-    )
+    html = verdict.html() + '<script>steal()</script><b id="x">bold</b>'
+    output = nbformat.v4.new_output("execute_result", {"text/html": html})
     cells = [
         nbformat.v4.new_markdown_cell("# Title\n\n<script>steal()</script> $a<b$"),
         nbformat.v4.new_code_cell("def f(): pass", outputs=[output]),

@@ -502,16 +502,12 @@ WHOLE_ANSWER = '    """Twice x."""\n    ### BEGIN SOLUTION\n'
         ("toy-why_double-written", "toy-double-check", "check must be a code cell; if it has flags, with grade true"),
         ("# %% [markdown] nbg", SECOND_ANSWER, "'toy-double-answer' is on 2 cells"),
         ('tags=["demo"]', 'tags="demo"', "is not a notebook: 'demo' is not of type 'array'"),
-        (
-            'double-check"',
-            'double-check", "points": 1',
-            "toy-double-check gives 1 points, but the exercise has 3: delete",
-        ),
+        ('double-check"', 'double-check", "points": 1', "double-check gives 1 points, but the exercise has 3: delete"),
         ('double-check"', 'double-check", "points": "3"', "toy-double-check gives '3' points, but the exercise has 3"),
         ("toy-double-check", "toy-triple-check", "this lesson.s exercises have no toy.triple"),
         (
             'nbgrader={"grade_id": "toy-double-check"',
-            'tags=["x"] other={"a": "b"',
+            'tags=["x"] o={"a": 1',
             "no cell with grade_id 'toy-double-check'",
         ),
         ('check("toy.double")\n', 'check("toy.other")\n', r'must call check\("toy.double"\) and check nothing else'),
@@ -520,17 +516,9 @@ WHOLE_ANSWER = '    """Twice x."""\n    ### BEGIN SOLUTION\n'
         ("### BEGIN SOLUTION", "# begin", "toy-double-answer needs a region"),
         ('tags=["demo"]', 'tags=["reason"]', "the reason '1 \\+ 1' must be markdown, right below an answer's cell"),
         ("    ### END SOLUTION\n", "", "nbgrader cannot build it: .*no end solution"),
-        (
-            "# %%\nfrom",
-            "# %%\n### BEGIN SOLUTION\n### END SOLUTION\nfrom",
-            "nbgrader cannot build it: .*non-solution cell",
-        ),
+        ("# %%\nfrom", "# %%\n### BEGIN SOLUTION\n### END SOLUTION\nfrom", "nbgrader cannot build it: .*non-solution"),
         ("def double(x)", "def twice(x)", "must leave the student a definition of double"),
-        (
-            "def double(x):\n" + WHOLE_ANSWER,
-            "### BEGIN SOLUTION\ndef double(x):\n",
-            "must leave the student a definition",
-        ),
+        ("def double(x):\n" + WHOLE_ANSWER, "### BEGIN SOLUTION\ndef double(x):\n", "must leave .* a definition"),
     ],
 )
 def test_a_lesson_that_disagrees_is_bad_input_and_nothing_is_written(

@@ -104,10 +104,7 @@ def test_without_a_file_nothing_is_set_and_what_is_not_named_has_the_defaults(tm
         ("[late]\npolicy = 'strict'", "late.policy must be one of 'none', 'linear', 'cap', 'nbgrader', not 'strict'"),
         ("[late]\npolicy = 'linear'", "'linear' needs per_day, in percent; add per_day = 10"),
         ("[late]\npolicy = 'cap'", "'cap' needs cap, in percent; add cap = 80"),
-        (
-            "[late]\npolicy = 'cap'\ncap = 80\nper_day = 5",
-            "per_day is for the policy 'linear', but the policy is 'cap'",
-        ),
+        ("[late]\npolicy = 'cap'\ncap = 80\nper_day = 5", "day is for the policy 'linear', but the policy is 'cap'"),
         ("[late]\npolicy = 'linear'\nper_day = -10", "late.per_day is in percent: a number from 0 to 100, not -10"),
         ("[late]\npolicy = 'linear'\nper_day = nan", "not nan"),
         ("[lessons.01_atention]", "lessons: there is no lesson '01_atention'; did you mean '01_attention'?"),

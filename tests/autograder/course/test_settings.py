@@ -38,10 +38,7 @@ def test_a_box_may_use_the_time_of_a_whole_submission_unless_the_course_says_les
 def test_an_exercise_may_use_more_and_the_box_must_allow_it() -> None:
     settings = {"attention.scores": {"call_seconds": 20}, "masking.causal_mask": {"memory_bytes": 4 << 30}}
     limits, allowances = limits_from(config(limits={"memory_bytes": 1 << 30}, exercise_limits=settings))
-    assert allowances == {
-        "attention.scores": Allowance(call_seconds=20),
-        "masking.causal_mask": Allowance(memory_bytes=4 << 30),
-    }
+    assert allowances == {name: Allowance(**one) for name, one in settings.items()}
     assert (limits.memory_bytes, limits.memory_ceiling_bytes) == (1 << 30, 4 << 30)
 
 

@@ -176,10 +176,7 @@ def test_nobody_grades_meanwhile(cluster: Cluster, database: str, path: Path, se
 @pytest.mark.parametrize(
     ("statement", "match"),
     [
-        (
-            "DELETE FROM base_cell WHERE name = 'toy-why-written'",
-            'does not fit into .* not present in table "base_cell"',
-        ),
+        ("DELETE FROM base_cell WHERE name = 'toy-why-written'", 'does not fit .* not present in table "base_cell"'),
         ("UPDATE student SET first_name = printf('%200c', 'x')", "table student does not fit into .*: value too long"),
         ("UPDATE katze_run SET workers = 'many'", "the table katze_run does not fit into"),
         ("UPDATE grade_cells SET cell_type = 'x'", "a value in the table grade_cells cannot be read"),

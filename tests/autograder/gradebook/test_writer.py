@@ -153,11 +153,8 @@ def test_nbgrader_goes_on_from_our_gradebook(course: Path, tmp_path: Path, monke
     assert (row["student_id"], row["score"], row["max_score"]) == ("ada", "1.5", "6.0")
 
     Autograde(coursedir=directory, force=True).start()
-    assert grades(root / "gradebook.db") == {
-        CHECK: (3.0, None, False),
-        ZERO: (0.0, None, False),
-        WRITTEN: (None, None, True),
-    }
+    right, wrong, open_ = (3.0, None, False), (0.0, None, False), (None, None, True)
+    assert grades(root / "gradebook.db") == {CHECK: right, ZERO: wrong, WRITTEN: open_}
 
 
 # --- grading again

@@ -62,9 +62,8 @@ def answered(text: str = "Because twice is more.") -> dict[str, Any]:
 
 def run_of(lesson: str) -> Run:
     """A run over a lesson, as it begins."""
-    return Run(
-        lesson=lesson, host="host", platform="Linux", workers=1, boxes="sandboxes at level L2", forced=0, submissions=3
-    )
+    boxes = "sandboxes at level L2"
+    return Run(lesson=lesson, host="host", platform="Linux", workers=1, boxes=boxes, forced=0, submissions=3)
 
 
 def recorded(
