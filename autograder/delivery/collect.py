@@ -312,18 +312,14 @@ class _Run:
             try:
                 person = student_of(submission, self.platform, self.roster)
             except Refused as refusal:
-                self.collection.rows.append(
-                    _row(submission, "not collected", [refusal.reason], lesson=lesson, name=submission.name)
-                )
+                self._report(submission, "not collected", [refusal.reason], lesson=lesson, name=submission.name)
             else:
                 together[folder_name(person.id)].append((self._with_table(submission, person), person))
         before = read_collected(self.course, lesson)
         students = dict(before)
         try:
             for folder, attempts in sorted(together.items()):
-                taken = self._take(
-                    lesson, folder, attempts[0][1], [submission for submission, _ in attempts], students.get(folder)
-                )
+                taken = self._take(lesson, folder, attempts, students.get(folder))
                 if taken is not None:
                     students[folder] = taken
         finally:
@@ -343,11 +339,11 @@ class _Run:
         )
 
     def _take(
-        self, lesson: str, folder: str, person: Person, attempts: Sequence[Found], before: Delivery | None
+        self, lesson: str, folder: str, attempts: Sequence[tuple[Found, Person]], before: Delivery | None
     ) -> Delivery | None:
         """Collect a student's newest submission to a lesson; return what to record, or None for nothing."""
         said: list[str] = []
-        possible = [_with_a_possible_time(attempt, said) for attempt in attempts]
+        person, possible = attempts[0][1], [_with_a_possible_time(attempt, said) for attempt, _ in attempts]
         by_time = all(attempt.handed_in for attempt in possible)  # else go by the platform's own count
         *older, newest = sorted(
             possible, key=lambda found: (found.handed_in.timestamp() if by_time and found.handed_in else 0, found.rank)
@@ -357,17 +353,16 @@ class _Run:
             when = f", {other.handed_in}" if other.handed_in else ""
             said.append(f"an earlier one does not count: {printable(other.name)}{when}")
         name, id = person.name or newest.name, person.id if folder != person.id else ""
-        row = partial(_row, lesson=lesson, student=folder, name=name, id=id)
+        report = partial(self._report, lesson=lesson, student=folder, name=name, id=id)
         if before is not None and self._is_older(newest, before, lesson):
             later = f"a later one was collected before: {printable(before.names[0])}"
-            self.collection.rows.append(row(newest, "older", [later, *said]))
-            return replace(
-                before, others=_once([*before.others, OlderDelivery(newest.title, _iso(newest.handed_in)), *others])
-            )
+            report(newest, "older", [later, *said])
+            own = OlderDelivery(newest.title, _iso(newest.handed_in))
+            return replace(before, others=_once([*before.others, own, *others]))
         try:
             staged = self.delivery.stage(newest, folder, lesson)
         except Refused as refusal:
-            self.collection.rows.append(row(newest, "not collected", [refusal.reason, *said]))
+            report(newest, "not collected", [refusal.reason, *said])
             return None
         said += [f"{printable(name)} was left out: {why}" for name, why in staged.left.items()]
         said += [printable(staged.problem)] if staged.problem else []
@@ -385,7 +380,7 @@ class _Run:
             late = before.late if newest.late is None else newest.late
             newest = replace(newest, handed_in=newest.handed_in or stated, late=late)
         result: dict[There, Result] = {"the same": "unchanged", "something else": "replaced"}
-        self.collection.rows.append(row(newest, result.get(there, "collected"), said))
+        report(newest, result.get(there, "collected"), said)
         return Delivery(
             student=folder,
             platform=self.platform.name,
@@ -404,6 +399,10 @@ class _Run:
             others=_once([*others, *(before.others if before else ())]),
         )
 
+    def _report(self, found: Found, result: Result, said: Sequence[str], **facts: str) -> None:
+        row = Row(found.title, result, handed_in=_iso(found.handed_in), late=found.late, said=tuple(said), **facts)
+        self.collection.rows.append(row)
+
     def _is_older(self, newest: Found, before: Delivery, lesson: str) -> bool:
         """Return whether a submission is older than the one that was collected and is still in `submitted/`."""
         if not (self.course.submitted / before.student / lesson).exists():
@@ -411,11 +410,6 @@ class _Run:
         if newest.handed_in is not None and before.handed_in:
             return newest.handed_in < datetime.fromisoformat(before.handed_in)
         return before.platform == self.platform.name and 0 < newest.rank < before.rank
-
-
-def _row(found: Found, result: Result, said: Sequence[str], **facts: str) -> Row:
-    when = _iso(found.handed_in)
-    return Row(title=found.title, result=result, handed_in=when, late=found.late, said=tuple(said), **facts)
 
 
 def _with_a_possible_time(found: Found, said: list[str]) -> Found:

@@ -350,7 +350,5 @@ def of_submissions(assignment: str, *columns: Any) -> Select[Any]:
 def submitted_notebook(session: Session, notebook: str, student: str) -> str | None:
     """Return the row id of a student's submitted notebook; None if they have no grade."""
     api = _api()
-    own = select(api.SubmittedNotebook.id).join(api.SubmittedNotebook.assignment)
-    return session.scalar(
-        own.where(api.SubmittedNotebook.notebook_id == notebook, api.SubmittedAssignment.student_id == student)
-    )
+    of_it = select(api.SubmittedNotebook.id).filter_by(notebook_id=notebook).join(api.SubmittedNotebook.assignment)
+    return session.scalar(of_it.where(api.SubmittedAssignment.student_id == student))
