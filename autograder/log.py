@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -15,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from autograder.course.course import Course
-from autograder.course.store.collected import Delivery, read_collected, remarks_on_late
+from autograder.course.store.collected import readable_deliveries, remarks_on_late
 from autograder.errors import BadInput
 from autograder.gradebook import store
 from autograder.gradebook.access import read_only
@@ -49,7 +48,7 @@ def story_of(course: Course, student: str, lesson: str) -> dict[str, Any]:
         runs = store.runs(session)
         by_hand = store.by_hand(session, lesson, student).get(student, ())
         [record] = with_lateness(course, session, lesson, [replace(found, by_hand=by_hand)])
-        late, collected = record.lateness, _collected(course, lesson, student)
+        late, collected = record.lateness, readable_deliveries(course, lesson).get(student)
         order = {one.exercise: place for place, one in enumerate(record.exercises)}
         return {
             "student": student,
@@ -109,13 +108,6 @@ def _unknown(course: Course, student: str, lesson: str, known: Mapping[str, Reco
         else f"{count(len(known), 'student')} {'has' if len(known) == 1 else 'have'} one"
     )
     return f"{ascii(student)} has no graded submission to {lesson}; {hint}"
-
-
-def _collected(course: Course, lesson: str, student: str) -> Delivery | None:
-    """Return where the current submission came from, and which others do not count; None if unknown."""
-    with contextlib.suppress(BadInput):
-        return read_collected(course, lesson).get(student)
-    return None
 
 
 def _exercise(

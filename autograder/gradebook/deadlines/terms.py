@@ -8,7 +8,6 @@ nbgrader's own autograde or formgrader wrote stays. In a frozen lesson, nothing 
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -20,8 +19,7 @@ from sqlalchemy.orm import Session, joinedload, load_only, selectinload
 
 from autograder.course.course import Course
 from autograder.course.semester import SEMESTER_NAME, LessonTerms, utc
-from autograder.course.store.collected import read_collected
-from autograder.errors import BadInput
+from autograder.course.store.collected import readable_deliveries
 from autograder.gradebook import models
 from autograder.gradebook.deadlines.lateness import Lateness, lateness_of
 from autograder.gradebook.deadlines.plugin import plugin_of
@@ -48,7 +46,7 @@ def with_lateness(course: Course, session: Session, lesson: str, records: Iterab
     """
     terms, plugin = course.semester.lesson(lesson), plugin_of(course)
     submissions, written = _submissions(session, lesson), _written(session, lesson)
-    is_frozen, marks = lesson in read_frozen(session), _marks(course, lesson)
+    is_frozen, deliveries = lesson in read_frozen(session), readable_deliveries(course, lesson)
     found = []
     for record in records:
         submission, before = submissions.get(record.student), written.get(record.student)
@@ -69,17 +67,10 @@ def with_lateness(course: Course, session: Session, lesson: str, records: Iterab
             late = _as_it_stands(submission, None, record)
         if is_frozen and not late.is_written:
             late = replace(_as_it_stands(submission, before, record), is_kept=True)
-        if late.due is not None:
-            late = replace(late, marked_late=marks.get(record.student))
+        if late.due is not None and record.student in deliveries:
+            late = replace(late, marked_late=deliveries[record.student].late)
         found.append(replace(record, lateness=late, weight=terms.weight, drop_lowest=course.semester.drop_lowest))
     return found
-
-
-def _marks(course: Course, lesson: str) -> dict[str, bool | None]:
-    """Return whom the platform called late (True) or in time (False), as far as collecting recorded it."""
-    with contextlib.suppress(BadInput):  # those who need a damaged record report it
-        return {student: one.late for student, one in read_collected(course, lesson).items()}
-    return {}
 
 
 def _as_it_stands(submission: Any, before: Terms | None, record: Record) -> Lateness:
