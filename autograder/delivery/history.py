@@ -47,11 +47,6 @@ def digest_of_text(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def place(course: Course, lesson: str) -> Path:
-    """Return the path of the record's file, which need not exist."""
-    return course.root / ".katze" / "returned" / f"{lesson}.json"
-
-
 def read_returned(course: Course, lesson: str) -> dict[str, ReturnedPage]:
     """Return a lesson's returned pages, by student; empty if there are none.
 
@@ -59,12 +54,12 @@ def read_returned(course: Course, lesson: str) -> dict[str, ReturnedPage]:
         BadInput: the file is damaged, or a newer Katze wrote it.
     """
     advice = "if you remove it, Katze forgets which pages were returned"
-    return read_stored(place(course, lesson), lambda _, facts: ReturnedPage(**facts), advice)
+    return read_stored(course, "returned", lesson, lambda _, facts: ReturnedPage(**facts), advice)
 
 
 def write_returned(course: Course, lesson: str, pages: Mapping[str, ReturnedPage]) -> None:
     """Write the record, all or nothing."""
-    write_stored(place(course, lesson), lesson, {student: asdict(page) for student, page in pages.items()})
+    write_stored(course, "returned", lesson, {student: asdict(page) for student, page in pages.items()})
 
 
 def changed_since(course: Course, lesson: str) -> list[str]:

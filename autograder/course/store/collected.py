@@ -10,7 +10,6 @@ import contextlib
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from autograder.course.course import Course
@@ -94,18 +93,13 @@ def remarks_on_late(lesson: str, students: Sequence[str]) -> list[str]:
     ]
 
 
-def record_of_collected(course: Course, lesson: str) -> Path:
-    """Return the path of the record's file, which need not exist."""
-    return course.root / ".katze" / "collected" / f"{lesson}.json"
-
-
 def read_collected(course: Course, lesson: str) -> dict[str, Delivery]:
     """Read what was collected for a lesson, by folder name in `submitted/`; {} if nothing was.
 
     Raises:
         BadInput: the file is damaged, or written by a newer Katze.
     """
-    return read_stored(record_of_collected(course, lesson), _delivery, "remove it and collect again")
+    return read_stored(course, "collected", lesson, _delivery, "remove it and collect again")
 
 
 def readable_deliveries(course: Course, lesson: str) -> dict[str, Delivery]:
@@ -120,7 +114,7 @@ def write_collected(course: Course, lesson: str, students: Mapping[str, Delivery
     plain = {student: dataclasses.asdict(one) for student, one in students.items()}
     for facts in plain.values():
         del facts["student"]
-    write_stored(record_of_collected(course, lesson), lesson, plain)
+    write_stored(course, "collected", lesson, plain)
 
 
 def _delivery(student: str, facts: Mapping[str, Any]) -> Delivery:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from autograder.course.course import Course
 from autograder.errors import BadInput
 from course_lib.ground.files import put_in_place
 
@@ -16,8 +17,10 @@ FORMAT = 1
 Stored = TypeVar("Stored")
 
 
-def read_stored(path: Path, read: Callable[[str, Mapping[str, Any]], Stored], advice: str) -> dict[str, Stored]:
-    """Read the entries of all students; {} if there is no file.
+def read_stored(
+    course: Course, kind: str, lesson: str, read: Callable[[str, Mapping[str, Any]], Stored], advice: str
+) -> dict[str, Stored]:
+    """Read what is kept about a lesson's students in `.katze/<kind>/<lesson>.json`; {} if there is no such file.
 
     Args:
         read: builds an entry from a student id and the stored data.
@@ -26,6 +29,7 @@ def read_stored(path: Path, read: Callable[[str, Mapping[str, Any]], Stored], ad
     Raises:
         BadInput: the file is damaged, or written by a newer Katze.
     """
+    path = _place(course, kind, lesson)
     try:
         written = json.loads(path.read_text(encoding="utf-8"))
         if written["format"] > FORMAT:
@@ -37,9 +41,14 @@ def read_stored(path: Path, read: Callable[[str, Mapping[str, Any]], Stored], ad
         raise BadInput(f"{path} cannot be read ({type(error).__name__}); {advice}") from error
 
 
-def write_stored(path: Path, lesson: str, students: Mapping[str, Mapping[str, Any]]) -> None:
+def write_stored(course: Course, kind: str, lesson: str, students: Mapping[str, Mapping[str, Any]]) -> None:
     """Write the entries of a lesson's students, atomically."""
+    path = _place(course, kind, lesson)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     content = {"format": FORMAT, "lesson": lesson, "students": dict(sorted(students.items()))}
     with put_in_place(path) as draft:
         draft.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+def _place(course: Course, kind: str, lesson: str) -> Path:
+    return course.root / ".katze" / kind / f"{lesson}.json"

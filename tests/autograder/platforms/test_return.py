@@ -18,7 +18,7 @@ import pytest
 from autograder.cli import main
 from autograder.course.course import Course
 from autograder.course.store.collected import Delivery, write_collected
-from autograder.delivery.history import changed_since, page_of, place, read_returned
+from autograder.delivery.history import changed_since, page_of, read_returned
 from tests.autograder.platforms.downloads import everything
 from tests.autograder.small_class import BY_NAME, LESSON, MOST, answer, give, hand_in, make_course
 
@@ -179,11 +179,12 @@ def test_what_would_be_wrong_is_left_out_or_refused(
     assert not (tmp_path / "back.zip").exists()
     give_back(course, "gradescope", "--to", str(tmp_path / "missing" / "x.zip"), status=2)
     assert "there is no folder" in capsys.readouterr().err
-    place(course, LESSON).parent.mkdir()
-    place(course, LESSON).write_text("{}")
+    place = course.root / ".katze" / "returned" / f"{LESSON}.json"
+    place.parent.mkdir()
+    place.write_text("{}")
     give_back(course, "folder", status=2)
     assert "cannot be read" in capsys.readouterr().err
-    place(course, LESSON).write_text('{"format": 99}')
+    place.write_text('{"format": 99}')
     give_back(course, "folder", status=2)
     assert "newer Katze" in capsys.readouterr().err
 
