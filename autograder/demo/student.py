@@ -71,7 +71,6 @@ class Student:
     Attributes:
         name: the student's id: a first name, and what the submission shows.
         group: its kind.
-        shows: its contents, in one line.
         answers: names of answer files; if several contain the same cell, the last one counts. Without any, the notebook
             stays as it was released.
         edit: a further change to the notebook.
@@ -84,7 +83,6 @@ class Student:
 
     name: str
     group: Group
-    shows: str
     answers: tuple[str, ...] = ("reference",)
     edit: Callable[[Notebook], None] = lambda _notebook: None
     write: Callable[[Path, Notebook], None] = write_plainly

@@ -32,119 +32,64 @@ from course_lib import exercises
 from course_lib.judging.observation import Outcome
 
 
-def _but(name: str, group: Group, shows: str, **more: Any) -> Student:
+def _but(name: str, group: Group, **more: Any) -> Student:
     """Return a student with the reference's answers, except for those in the file that the name ends with."""
-    return Student(name, group, shows, ("reference", name.partition("_")[2]), **more)
+    return Student(name, group, ("reference", name.partition("_")[2]), **more)
 
 
 CLASS = (
-    # Right, in different styles.
-    Student("ada_reference", Group.RIGHT, "the lesson's own formulas"),
-    Student("bea_einsum", Group.RIGHT, "einsum wherever it goes", ("einsum",)),
-    Student("carl_loops", Group.RIGHT, "loops, number by number", ("loops",)),
-    Student("dina_batched_matmul", Group.RIGHT, "torch.bmm, and a helper of her own", ("batched_matmul",)),
-    Student("emil_torch_functions", Group.RIGHT, "torch's functions, those that are allowed", ("torch_functions",)),
-    # Not finished.
-    Student("fay_half_done", Group.UNFINISHED, "about half of the exercises", ("half_done",)),
-    Student("gus_untouched", Group.UNFINISHED, "the release as it was", ()),
-    # Wrong.
-    _but("hana_slides_numbers", Group.MISTAKEN, "what the slides' printed numbers were made with"),
-    _but("ivo_wrong_axis", Group.MISTAKEN, "rows and columns confused"),
-    _but("jana_nearly_right", Group.MISTAKEN, "right but for rare inputs (part of the points), and other slips"),
-    _but("kai_leaves_torch", Group.MISTAKEN, "numpy on the way: right values, but no gradients and the wrong types"),
-    _but("lea_mistakes_of_her_own", Group.MISTAKEN, "mistakes that have no name"),
-    # Code in one cell that fails to run properly.
-    _but("max_syntax_error", Group.BROKEN, "a bracket or a colon is missing"),
-    _but(
-        "nils_raises_on_import",
-        Group.BROKEN,
-        "an answer cell raises in its first line, such as an import of a name that is not there",
-    ),
-    _but(
-        "ola_helper_in_demo_cell",
-        Group.BROKEN,
-        "an answer needs what a cell with a figure defines: right, because that cell is then run",
-    ),
-    _but("pia_endless_call", Group.BROKEN, "an answer that never returns"),
-    _but("quin_endless_cell", Group.BROKEN, "an answer cell that never ends"),
-    _but("rosa_exits", Group.BROKEN, "os._exit in an answer cell"),
-    _but("sam_prints_a_lot", Group.BROKEN, "prints a hundred megabytes"),
-    _but(
-        "tom_four_gigabytes",
-        Group.BROKEN,
-        "an answer cell, or a call of its answer, that allocates 4 GB",
-        level=Level.L2,
-    ),
-    # Wrong on purpose.
-    Student(
-        "uma_patched_checks",
-        Group.HOSTILE,
-        "returns zeros, and patches torch.allclose and everything in course_lib.checking",
-        ("patched_checks",),
-        otherwise=Outcome.WRONG,
-    ),
-    Student(
-        "urs_patched_observer",
-        Group.HOSTILE,
-        "patches the code in the sandbox that reports how answers did",
-        ("patched_observer",),
-    ),
-    _but(
-        "ute_input_hook",
-        Group.HOSTILE,
-        "turns every later cell into the number 100, her own answers with them",
-        otherwise=Outcome.NEVER_DEFINED,
-        unanswered=Outcome.NEVER_DEFINED,
-    ),
-    Student(
-        "vera_always_equal",
-        Group.HOSTILE,
-        "returns objects that are equal to everything",
-        ("always_equal",),
-        otherwise=Outcome.WRONG,
-    ),
-    Student(
-        "wim_reference_hunter",
-        Group.HOSTILE,
-        "looks for the reference: imports, files, memory, git, callers, the network",
-        ("reference_hunter",),
-        otherwise=Outcome.RAISED,
-        level=Level.L2,
-    ),
-    Student(
-        "xaver_break_out",
-        Group.HOSTILE,
-        "tries to get out of the sandbox",
-        ("break_out",),
-        otherwise=Outcome.RAISED,
-        level=Level.L2,
-    ),
-    _but("xenia_one_call", Group.HOSTILE, "calls the functions of torch's that are to be written"),
-    Student(
-        "yara_forged_points",
-        Group.HOSTILE,
-        "every check claims 100 points, one is replaced by the number 100",
-        (),
-        edit=forge_points,
-    ),
-    # Right answers in damaged notebooks.
-    Student("yuri_check_deleted", Group.MANGLED, "a check cell is gone", edit=delete_check),
-    Student(
-        "zoe_copied_cell",
-        Group.MANGLED,
-        "an answer cell twice: a wrong draft, and the answer",
-        ("reference", "draft_and_copy"),
-    ),
-    Student("zoe_stripped_metadata", Group.MANGLED, "no metadata and no ids of cells", edit=strip_metadata),
-    Student("zora_byte_order_mark", Group.MANGLED, "a byte-order mark in front", write=write_with_byte_order_mark),
-    Student(
-        "zora_symbolic_link",
-        Group.MANGLED,
-        "a link to ada's notebook",
-        write=write_link_to("ada_reference"),
-        otherwise=Outcome.UNREADABLE,
-    ),
-    Student("zora_not_a_notebook", Group.MANGLED, "a picture", (), write=write_garbage, otherwise=Outcome.UNREADABLE),
+    # --- Right, in different styles
+    Student("ada_reference", Group.RIGHT),  # the lesson's own formulas
+    Student("bea_einsum", Group.RIGHT, ("einsum",)),  # einsum wherever it goes
+    Student("carl_loops", Group.RIGHT, ("loops",)),  # loops, number by number
+    Student("dina_batched_matmul", Group.RIGHT, ("batched_matmul",)),  # torch.bmm, and a helper of her own
+    Student("emil_torch_functions", Group.RIGHT, ("torch_functions",)),  # torch's functions, those that are allowed
+    # --- Not finished
+    Student("fay_half_done", Group.UNFINISHED, ("half_done",)),  # about half of the exercises
+    Student("gus_untouched", Group.UNFINISHED, ()),  # the release as it was
+    # --- Wrong
+    _but("hana_slides_numbers", Group.MISTAKEN),  # what the slides' printed numbers were made with
+    _but("ivo_wrong_axis", Group.MISTAKEN),  # rows and columns confused
+    _but("jana_nearly_right", Group.MISTAKEN),  # right but for rare inputs (part of the points), and other slips
+    _but("kai_leaves_torch", Group.MISTAKEN),  # numpy on the way: right values, but no gradients and the wrong types
+    _but("lea_mistakes_of_her_own", Group.MISTAKEN),  # mistakes that have no name
+    # --- Code in one cell that fails to run properly
+    _but("max_syntax_error", Group.BROKEN),  # a bracket or a colon is missing
+    # An answer cell raises in its first line, such as an import of a name that is not there:
+    _but("nils_raises_on_import", Group.BROKEN),
+    # An answer needs what a cell with a figure defines: right, because that cell is then run:
+    _but("ola_helper_in_demo_cell", Group.BROKEN),
+    _but("pia_endless_call", Group.BROKEN),  # an answer that never returns
+    _but("quin_endless_cell", Group.BROKEN),  # an answer cell that never ends
+    _but("rosa_exits", Group.BROKEN),  # os._exit in an answer cell
+    _but("sam_prints_a_lot", Group.BROKEN),  # prints a hundred megabytes
+    # An answer cell, or a call of its answer, that allocates 4 GB:
+    _but("tom_four_gigabytes", Group.BROKEN, level=Level.L2),
+    # --- Wrong on purpose
+    # Returns zeros, and patches torch.allclose and everything in course_lib.checking:
+    Student("uma_patched_checks", Group.HOSTILE, ("patched_checks",), otherwise=Outcome.WRONG),
+    # Patches the code in the sandbox that reports how answers did:
+    Student("urs_patched_observer", Group.HOSTILE, ("patched_observer",)),
+    # Turns every later cell into the number 100, her own answers with them:
+    _but("ute_input_hook", Group.HOSTILE, otherwise=Outcome.NEVER_DEFINED, unanswered=Outcome.NEVER_DEFINED),
+    # Returns objects that are equal to everything:
+    Student("vera_always_equal", Group.HOSTILE, ("always_equal",), otherwise=Outcome.WRONG),
+    # Looks for the reference: imports, files, memory, git, callers, the network:
+    Student("wim_reference_hunter", Group.HOSTILE, ("reference_hunter",), otherwise=Outcome.RAISED, level=Level.L2),
+    # Tries to get out of the sandbox:
+    Student("xaver_break_out", Group.HOSTILE, ("break_out",), otherwise=Outcome.RAISED, level=Level.L2),
+    _but("xenia_one_call", Group.HOSTILE),  # calls the functions of torch's that are to be written
+    # Every check claims 100 points, one is replaced by the number 100:
+    Student("yara_forged_points", Group.HOSTILE, (), edit=forge_points),
+    # --- Right answers in damaged notebooks
+    Student("yuri_check_deleted", Group.MANGLED, edit=delete_check),  # a check cell is gone
+    # An answer cell twice: a wrong draft, and the answer:
+    Student("zoe_copied_cell", Group.MANGLED, ("reference", "draft_and_copy")),
+    Student("zoe_stripped_metadata", Group.MANGLED, edit=strip_metadata),  # no metadata and no ids of cells
+    Student("zora_byte_order_mark", Group.MANGLED, write=write_with_byte_order_mark),  # a byte-order mark in front
+    # A link to ada's notebook:
+    Student("zora_symbolic_link", Group.MANGLED, write=write_link_to("ada_reference"), otherwise=Outcome.UNREADABLE),
+    Student("zora_not_a_notebook", Group.MANGLED, (), write=write_garbage, otherwise=Outcome.UNREADABLE),  # a picture
 )
 """All students, without anything that depends on a lesson."""
 

@@ -61,7 +61,6 @@ class Attempt:
         return Student(
             self.name,
             Group.HOSTILE,
-            self.tries,
             (),
             self._fill,
             self.write,
