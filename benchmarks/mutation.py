@@ -172,7 +172,7 @@ def run(
 def _two_changes(exercise: Exercise, source: _Sources, count: int) -> Iterator[tuple[Mutant, Mutant]]:
     """Yield a sample of mutants of mutants, each after the mutant that it was made from; the same in every run."""
     chosen = random.Random(exercise.id)
-    definition = source.definition
+    _module, _name, definition = source.reached[0]
     original = ast.unparse(definition)
     once = list(mutants(definition))
     for first in chosen.choices(once, k=count) if once else []:
@@ -219,11 +219,6 @@ class _Sources:
                 if place[0] in self._withheld and place not in seen and not refuses(place[1]):
                     seen.add(place)
                     pending.append(place)
-
-    @property
-    def definition(self) -> Definition:
-        """The definition of the reference itself."""
-        return next(found for module, name, found in self.reached if (module, name) == self.reference)
 
     def built(self, module: str, name: str, mutant: Mutant) -> Any:
         """Return the reference as it is with this mutant as the definition, leaving the loaded modules alone."""

@@ -60,12 +60,12 @@ class Clock:
         return 1000 * statistics.median(self.seconds[kind])
 
 
+@dataclass
 class TimedBox:
     """A sandbox that separates the student's own time from the time that the sandbox adds."""
 
-    def __init__(self, box: Box, clock: Clock) -> None:
-        self._box = box
-        self._clock = clock
+    _box: Box
+    _clock: Clock
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._box, name)

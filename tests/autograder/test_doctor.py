@@ -19,8 +19,7 @@ from autograder.box.confinement.levels import Level
 from autograder.box.fork_server import client
 from autograder.cli import main
 from autograder.console import output_console
-from autograder.doctor import Examination, Finding, LevelFinding, examine, print_diagnosis
-from autograder.limits import Limits
+from autograder.doctor import WORK, Examination, Finding, LevelFinding, examine, print_diagnosis
 from tests.autograder.gradebook.earlier import change
 from tests.autograder.gradebook.toy_lesson import make_gradebook
 from tests.postgres import PASSWORD, Cluster
@@ -44,7 +43,7 @@ class Machine:
         monkeypatch.setattr(sys, "platform", "linux")
         self.failing: list[str] = []
         monkeypatch.setattr(selftest, "self_test", lambda level: self.problems.get(level, []))
-        monkeypatch.setattr(client, "ForkServer", self.fork_server)
+        monkeypatch.setattr(client, "ForkServer", lambda withheld, level, limits: contextlib.nullcontext(limits))
         monkeypatch.setattr(trial, "what_fails", lambda limits: self.failing)
         monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}" if name in self.installed else None)
         monkeypatch.setattr(machine, "version_of", lambda name: "1.0" if name in self.installed else "")
@@ -58,9 +57,6 @@ class Machine:
         monkeypatch.setattr(container, "engine_problem", lambda engine: "")
         monkeypatch.setattr(container, "has_image", lambda engine: self.image)
 
-    def fork_server(self, withheld: object, level: Level, limits: Limits) -> contextlib.nullcontext[Limits]:
-        return contextlib.nullcontext(limits)
-
     def find_engine(self) -> str:
         for engine in container.ENGINES:
             if engine in self.installed:
@@ -72,6 +68,11 @@ class Machine:
 def made_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Machine:
     monkeypatch.chdir(tmp_path)
     return Machine(monkeypatch)
+
+
+def found(diagnosis: Examination, name: str) -> Finding:
+    [finding] = [one for one in diagnosis.findings if one.name == name]
+    return finding
 
 
 def command(diagnosis: Examination) -> str:
@@ -121,8 +122,8 @@ def test_whoever_forbids_user_namespaces_is_named_with_the_command(made_up: Mach
     assert wanted in command(diagnosis)
     assert diagnosis.advice is not None
     assert switch in diagnosis.advice.effect
-    [finding] = [one for one in diagnosis.findings if one.name == "user namespaces"]
-    assert finding == Finding("machine", "user namespaces", f"{switch} forbids them", False)
+    forbidden = Finding("machine", "user namespaces", f"{switch} forbids them", False)
+    assert found(diagnosis, "user namespaces") == forbidden
     assert "container" not in diagnosis.advice.effect
     made_up.inside = True
     assert "to be run outside this container" in str(examine().advice)
@@ -147,17 +148,12 @@ def test_an_old_kernel_is_not_well(made_up: Machine) -> None:
     assert main(["doctor", "--json", os.devnull]) == 1
 
 
-def work(diagnosis: Examination) -> Finding:
-    [finding] = [one for one in diagnosis.findings if one.name == doctor.WORK]
-    return finding
-
-
 def test_what_lessons_do_is_tried_with_the_list_that_the_course_has_chosen(made_up: Machine, tmp_path: Path) -> None:
-    assert work(examine()) == Finding("software", "work in a sandbox", "yes, with the allow-list", True)
+    assert found(examine(), WORK) == Finding("software", "work in a sandbox", "yes, with the allow-list", True)
     (tmp_path / "nbgrader_config.py").write_text(
         'c = get_config()\nc.Katze.repository = "a/b"\nc.Katze.system_calls = "deny-list"\n'
     )
-    assert work(examine()).value == "yes, with the deny-list"
+    assert found(examine(), WORK).value == "yes, with the deny-list"
 
 
 def test_a_box_in_which_nothing_works_is_not_well(made_up: Machine) -> None:
@@ -166,7 +162,7 @@ def test_a_box_in_which_nothing_works_is_not_well(made_up: Machine) -> None:
     ]
     diagnosis = examine()
     assert (diagnosis.level, diagnosis.is_well) == ("L3", False)
-    assert work(diagnosis) == Finding("software", "work in a sandbox", made_up.failing[0], False)
+    assert found(diagnosis, WORK) == Finding("software", WORK, made_up.failing[0], False)
     assert "Sandboxes cannot do here what lessons need; see above." in shown(diagnosis)
 
 
@@ -182,66 +178,63 @@ def test_elsewhere_it_says_that_this_is_not_linux(made_up: Machine, monkeypatch:
 def test_a_course_is_looked_at_where_there_is_one(
     made_up: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    [course] = [one for one in examine().findings if one.group == "course"]
+    course = found(examine(), "course")
     assert course.fine is None
     assert "no nbgrader_config.py" in course.value
     (tmp_path / "nbgrader_config.py").write_text('c = get_config()\nc.Katze.repository = "a/b"\n')
-    by_name = {one.name: one for one in examine().findings if one.group == "course"}
-    assert set(by_name) == {"course", "gradebook", "disk of the course", "disk of sandboxes"}
-    assert by_name["gradebook"].fine is True
+    fine = {one.name: one.fine for one in examine().findings if one.group == "course"}
+    assert fine.keys() == {"course", "gradebook", "disk of the course", "disk of sandboxes"}
+    assert fine["gradebook"] is True
     usage = shutil.disk_usage(tmp_path)._replace(free=1 << 20)
     with pytest.MonkeyPatch.context() as full:
         full.setattr(os, "access", lambda path, mode: False)
         full.setattr(shutil, "disk_usage", lambda folder: usage)
-        by_name = {one.name: one for one in examine(tmp_path).findings}
-    assert by_name["gradebook"].fine is False
-    assert by_name["disk of the course"] == Finding("course", "disk of the course", "1 MB free", False)
+        diagnosis = examine(tmp_path)
+    assert found(diagnosis, "gradebook").fine is False
+    assert found(diagnosis, "disk of the course") == Finding("course", "disk of the course", "1 MB free", False)
     monkeypatch.setattr("autograder.gradebook.file.FREE_BYTES", 1 << 60)
-    assert "the disk is nearly full" in next(one.value for one in examine(tmp_path).findings if one.name == "gradebook")
+    assert "the disk is nearly full" in found(examine(tmp_path), "gradebook").value
 
 
 def test_a_gradebook_that_grading_refuses_is_told_in_the_same_words(made_up: Machine, tmp_path: Path) -> None:
     (tmp_path / "nbgrader_config.py").write_text('c = get_config()\nc.Katze.repository = "a/b"\n')
-
-    def found() -> tuple[Finding, bool]:
-        diagnosis = examine(tmp_path)
-        [finding] = [one for one in diagnosis.findings if one.name == "gradebook"]
-        return finding, diagnosis.is_well
-
     gradebook = tmp_path / "gradebook.db"
     gradebook.write_bytes(bytes(range(256)) * 20)
-    finding, is_well = found()
-    assert (finding.fine, is_well) == (False, False)
-    assert finding.value.endswith("it is not a gradebook: move it away, or restore it from a copy")
-    assert "Grades cannot be written to the course's gradebook" in shown(examine(tmp_path))
+    diagnosis = examine(tmp_path)
+    assert (found(diagnosis, "gradebook").fine, diagnosis.is_well) == (False, False)
+    refusal = "it is not a gradebook: move it away, or restore it from a copy"
+    assert found(diagnosis, "gradebook").value.endswith(refusal)
+    assert "Grades cannot be written to the course's gradebook" in shown(diagnosis)
     gradebook.unlink()
     make_gradebook(gradebook)
-    assert found() == (Finding("course", "gradebook", f"{gradebook} can be written", True), True)
+    diagnosis = examine(tmp_path)
+    fine = Finding("course", "gradebook", f"{gradebook} can be written", True)
+    assert (found(diagnosis, "gradebook"), diagnosis.is_well) == (fine, True)
     change(gradebook, "UPDATE katze_version SET version_num = '99'")
-    assert "holds records of a newer Katze (version 99" in found()[0].value
+    assert "holds records of a newer Katze (version 99" in found(examine(tmp_path), "gradebook").value
 
 
 def test_a_gradebook_on_a_server_is_looked_at_and_named_without_its_password(
     made_up: Machine, tmp_path: Path, cluster: Cluster, database: str
 ) -> None:
-    def found(database: str) -> Finding:
+    def gradebook(database: str) -> Finding:
         settings = f"c = get_config()\nc.CourseDirectory.db_url = {cluster.url(database)!r}\n"
         (tmp_path / "nbgrader_config.py").write_text(settings)
         diagnosis = examine(tmp_path)
         assert PASSWORD not in shown(diagnosis) + str(diagnosis.record())
-        return next(one for one in diagnosis.findings if one.name == "gradebook")
+        return found(diagnosis, "gradebook")
 
-    assert found(database) == Finding("course", "gradebook", f"{cluster.server(database)} can be written", True)
-    refused = found("nowhere")
+    assert gradebook(database) == Finding("course", "gradebook", f"{cluster.server(database)} can be written", True)
+    refused = gradebook("nowhere")
     assert refused.fine is False
     assert refused.value.endswith("there is no such database: make it with `createdb`")
 
 
 def test_what_is_not_installed_is_found(made_up: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "_PACKAGES", ("torch", "no-such-package"))
-    by_name = {one.name: one for one in examine().findings if one.group == "software"}
-    assert by_name["torch"].fine is True
-    assert by_name["no-such-package"] == Finding("software", "no-such-package", "not installed", False)
+    diagnosis = examine()
+    assert found(diagnosis, "torch").fine is True
+    assert found(diagnosis, "no-such-package") == Finding("software", "no-such-package", "not installed", False)
 
 
 def shown(diagnosis: Examination) -> str:

@@ -8,6 +8,7 @@ import os
 import platform
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -21,17 +22,6 @@ def pretend(monkeypatch: pytest.MonkeyPatch, **files: str) -> None:
     """Let only these files of /proc/sys exist."""
     settings = {f"/proc/sys/{name.replace('__', '/')}": text for name, text in files.items()}
     monkeypatch.setattr(machine, "_read", lambda path: settings.get(path, ""))
-
-
-class Libc:
-    """A C library whose calls fail."""
-
-    def __init__(self, error: int) -> None:
-        self.error = error
-
-    def syscall(self, *_: object) -> int:
-        ctypes.set_errno(self.error)
-        return -1
 
 
 @pytest.mark.usefixtures("processes")
@@ -51,7 +41,11 @@ def test_what_is_said_of_this_kernel_is_what_boxes_find() -> None:
     ],
 )
 def test_why_there_is_no_landlock(monkeypatch: pytest.MonkeyPatch, error: int, release: str, said: str) -> None:
-    monkeypatch.setattr(machine.ctypes, "CDLL", lambda *_, **__: Libc(error))
+    def fail(*_: object) -> int:
+        ctypes.set_errno(error)
+        return -1
+
+    monkeypatch.setattr(machine.ctypes, "CDLL", lambda *_, **__: SimpleNamespace(syscall=fail))
     monkeypatch.setattr(platform, "release", lambda: release)
     assert said in machine.landlock_problem()
 

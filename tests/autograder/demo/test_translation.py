@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 from autograder.demo.translation import Learned, learn, learn_here
 from course_lib.toys import toy_translator
 from course_lib.toys.grammar import Split, toy_translation
-
-
-class Recorder:
-    """The sending end of a connection."""
-
-    def __init__(self) -> None:
-        self.sent: list[object] = []
-
-    def send(self, message: object) -> None:
-        self.sent.append(message)
 
 
 @pytest.fixture
@@ -27,10 +20,15 @@ def little_data(monkeypatch: pytest.MonkeyPatch) -> Split:
     return little
 
 
+def sent(sentence: str, steps: int) -> list[Any]:
+    """What the training process sends."""
+    messages: list[Any] = []
+    learn_here(SimpleNamespace(send=messages.append), sentence, steps)  # type: ignore[arg-type]
+    return messages
+
+
 def test_every_step_is_told_and_then_what_was_learned(little_data: Split) -> None:
-    recorder = Recorder()
-    learn_here(recorder, "the cat danced", 3)  # type: ignore[arg-type]
-    *steps, learned = recorder.sent
+    *steps, learned = sent("the cat danced", 3)
     assert [step for step, _ in steps] == [1, 2, 3]
     assert isinstance(learned, Learned)
     assert (learned.training_pairs, learned.held_out) == (60, 6)
@@ -39,9 +37,7 @@ def test_every_step_is_told_and_then_what_was_learned(little_data: Split) -> Non
 
 
 def test_a_sentence_that_was_learned_from_is_known(little_data: Split) -> None:
-    recorder = Recorder()
-    learn_here(recorder, little_data.training[0].source, 1)  # type: ignore[arg-type]
-    assert recorder.sent[-1].was_known  # type: ignore[attr-defined]
+    assert sent(little_data.training[0].source, 1)[-1].was_known
 
 
 @pytest.mark.usefixtures("processes")
