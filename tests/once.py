@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
+
+REPOSITORY = Path(__file__).parents[1]
 
 
 def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
@@ -29,6 +33,17 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
             make(place)
             done.touch()
     return place
+
+
+def copied_checkout(folder: Path) -> Path:
+    """A copy, in this folder, of what git does not ignore in this checkout."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    listed = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
+    for name in filter(None, listed.split("\0")):
+        if (REPOSITORY / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(REPOSITORY / name, folder / name)
+    return folder
 
 
 def skip_without(what: str, install: str, required_by: str) -> NoReturn:

@@ -29,6 +29,7 @@ from autograder.grading.batch import grade_assignment
 from autograder.site.executed import SECONDS_FOR_A_CELL
 from course_lib import exercises
 from tests.autograder.repair.test_manglings import by_colab
+from tests.once import copied_checkout
 from tests.solutions.executing import points, printed
 from tests.solutions.filling import filled
 
@@ -57,18 +58,7 @@ def runtime(thorough: None, processes: None, tmp_path_factory: pytest.TempPathFa
 @pytest.fixture(scope="module")
 def repository(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """This repository as it stands, tagged as a publisher would."""
-    folder = tmp_path_factory.mktemp("repository")
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
-        cwd=ROOT,
-        capture_output=True,
-        check=True,
-        text=True,
-    )
-    for name in filter(None, listed.stdout.split("\0")):
-        if (ROOT / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, folder / name)
+    folder = copied_checkout(tmp_path_factory.mktemp("repository"))
     author = ["-c", "user.name=Katze", "-c", "user.email=katze@example.org"]
     for command in (
         ["init", "--quiet"],

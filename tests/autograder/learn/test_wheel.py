@@ -15,6 +15,7 @@ import pytest
 
 from autograder.course.released import REPOSITORY
 from course_lib import exercises
+from tests.once import copied_checkout
 
 STUB = "raise NotImplementedError()"
 
@@ -43,13 +44,7 @@ def pip(*arguments: str | Path, cwd: Path) -> str:
 @pytest.fixture(scope="module")
 def wheel(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel of what git does not ignore here, built in a copy: building leaves folders behind."""
-    copied = tmp_path_factory.mktemp("wheel") / "katze"
-    listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
-    names = subprocess.run(listed, cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
-    for name in filter(None, names.split("\0")):
-        if (REPOSITORY / name).is_file():
-            (copied / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(REPOSITORY / name, copied / name)
+    copied = copied_checkout(tmp_path_factory.mktemp("wheel") / "katze")
     pip("wheel", "--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir", "..", ".", cwd=copied)
     shutil.rmtree(copied)
     (built,) = copied.parent.glob("*.whl")
