@@ -20,6 +20,16 @@ _PICTURE = """live => {
     return copy.innerHTML;
 }"""
 
+_KEYS = {
+    "range": "Home",
+    "range at its least": "End",
+    "radio": "ArrowRight",
+    "select-one": "ArrowDown",
+    "gridcell": "ArrowRight ArrowDown Enter",
+    "text": "c a t Space",
+}
+"""What moves each kind of control, wherever it is; any other is pressed."""
+
 
 def page_of(bodies: Iterable[str], path: Path) -> Path:
     """A page with nothing but these, as cells show them."""
@@ -44,6 +54,16 @@ def control(page: Page, name: str) -> Locator:
     label = page.get_by_text(re.compile(f"^{re.escape(name)}$"))
     fields = live.locator(":is(.katze-control, .katze-choices label)").filter(has=label).locator("input, select")
     return fields.or_(live.get_by_role("button", name=name, exact=True))
+
+
+def move(control: Locator) -> None:
+    """Move a control of any kind, by keys alone."""
+    kind = control.evaluate("control => control.getAttribute('role') || control.type")
+    if kind == "range" and control.input_value() == control.get_attribute("min"):
+        kind = "range at its least"
+    control.focus()
+    for key in _KEYS.get(kind, "Space").split():
+        control.page.keyboard.press(key)
 
 
 def reached_by_tab(page: Page) -> int:

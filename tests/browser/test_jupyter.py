@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 from autograder.cli import main
 from course_lib import exercises
@@ -27,7 +27,7 @@ from tests.browser.jupyter import (
     serving,
     write_into,
 )
-from tests.browser.keyboard import CONTROLS, picture
+from tests.browser.keyboard import CONTROLS, move, picture
 
 pytestmark = pytest.mark.sampled(1)
 
@@ -45,11 +45,6 @@ STILLS = {
     "softmax_gradient": "One row of scores, d_head = 64, divided in three ways",
 }
 """The lesson's widgets, and words that are in the still of each and nowhere else."""
-
-KEYS = {"range": "ArrowLeft", "checkbox": "Space", "radio": "ArrowRight", "gridcell": "ArrowRight Enter"}
-"""What moves each kind of control from where it begins."""
-
-KIND = "control => control.getAttribute('role') || control.type"
 
 
 @dataclass(frozen=True)
@@ -90,18 +85,11 @@ def move_every_widget(page: Page, most: int | None = None) -> None:
         widget = page.locator(f'[data-katze-widget="{name}"]')
         expect(widget.locator(".katze-live")).to_be_visible()
         for place in range(widget.locator(CONTROLS).count())[:most]:
-            move(page, widget, place)
-
-
-def move(page: Page, widget: Locator, place: int) -> None:
-    """Move one control of a widget: its keys change the picture, and do nothing in the notebook around it."""
-    control, before = widget.locator(CONTROLS).nth(place), picture(widget)
-    kind = control.evaluate(KIND)
-    control.focus()
-    for key in KEYS[kind].split():
-        page.keyboard.press(key)
-    assert picture(widget) != before, f"{kind} {place} of {widget}"
-    expect(page.locator(".jp-Cell.jp-mod-active .katze-live :focus")).to_have_count(1)
+            before = picture(widget)
+            move(widget.locator(CONTROLS).nth(place))
+            assert picture(widget) != before, f"control {place} of {name}"
+            # its keys have done nothing in the notebook around it
+            expect(page.locator(".jp-Cell.jp-mod-active .katze-live :focus")).to_have_count(1)
 
 
 def see_the_stills(page: Page, file: Path) -> None:
