@@ -209,7 +209,7 @@ def _check_cells(release: Release, course: Course, lesson: str) -> dict[str, str
         raise BadInput(f"this course has no exercises for {lesson}{others}")
     checks = {slot.exercise: slot for slot in release.slots if slot.role == "check"}
     wanted = {exercise.id: exercise.points for exercise in course.exercises.of_lesson(lesson)}
-    found = {exercise: slot.nbgrader.get("points") for exercise, slot in checks.items()}
+    found = {exercise: slot.cell.nbgrader.get("points") for exercise, slot in checks.items()}
     if found != wanted:
         [first, *_] = sorted(exercise for exercise in found | wanted if found.get(exercise) != wanted.get(exercise))
         raise BadInput(

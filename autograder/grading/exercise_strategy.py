@@ -248,7 +248,7 @@ class ExerciseStrategy(Strategy):
             {exercise: outputs[0]["data"]["text/html"] for exercise, outputs in shown.items() if outputs},
             title=lesson_title(self.assignment.release.notebook),
             questions=[
-                {"metadata": {"nbgrader": slot.nbgrader, "katze": {"exercise": slot.exercise}}}
+                {"metadata": {"nbgrader": slot.cell.nbgrader, "katze": {"exercise": slot.exercise}}}
                 for slot in self.assignment.release.slots
             ],
         )

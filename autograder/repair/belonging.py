@@ -14,7 +14,7 @@ from autograder.errors import Unreadable
 from autograder.intake.handed_in import AnswersIn
 from autograder.intake.submission import Submission, read_notebook
 from autograder.repair.placing import repair
-from autograder.repair.release import Release, exercise_of, grade_id_of, tags_of
+from autograder.repair.release import Release, exercise_of, grade_id_of
 from autograder.repair.text import defined, is_unanswered, kept, marker, plain
 from course_lib.exercises.catalogue import Catalogue
 from course_lib.judging.rules import syntax_tree
@@ -64,7 +64,7 @@ def _answers(submission: Submission, release: Release) -> dict[str, str]:
         where = [(source, names) for source, names in defining if slot.names & names]
         if slot.names and slot.names <= set().union(*(names for _, names in where)):
             answers.setdefault(slot.exercise, "\n".join(source for source, _ in where))
-        if slot.role == "answer" and is_unanswered(answers.get(slot.exercise, ""), slot.source):
+        if slot.role == "answer" and is_unanswered(answers.get(slot.exercise, ""), slot.cell.source):
             del answers[slot.exercise]
     return answers
 
@@ -107,9 +107,8 @@ def is_of(submission: Submission, release: Release) -> bool:
     """
     texts = {
         (kind, text)
-        for (kind, text), index in release.lesson_cells.items()
-        if "katze-install" not in tags_of(release.notebook["cells"][index])
-        and not all(_IN_OTHERS.match(line) for line in text.splitlines())
+        for (kind, text), cell in release.lesson_cells.items()
+        if "katze-install" not in cell.tags and not all(_IN_OTHERS.match(line) for line in text.splitlines())
     }
     texts |= {(slot.kind, slot.plain) for slot in release.slots}
     if release.graded_cells_in(submission) or any(
@@ -117,10 +116,10 @@ def is_of(submission: Submission, release: Release) -> bool:
     ):
         return True
     stubs = [slot for slot in release.slots if slot.role == "answer"]
-    if any(kept(slot.source, cell.source) > KEPT for slot in stubs for cell in submission.cells):
+    if any(kept(slot.cell.source, cell.source) > KEPT for slot in stubs for cell in submission.cells):
         return True
     own = {name: taken for cell in submission.cells for name, taken in _parameters(cell.source).items()}
-    if any((wanted := _parameters(slot.source)) and wanted.items() <= own.items() for slot in stubs):
+    if any((wanted := _parameters(slot.cell.source)) and wanted.items() <= own.items() for slot in stubs):
         return True
     return len(_answered(submission, release)) > max(1, FEW * len({slot.exercise for slot in stubs}))
 

@@ -167,7 +167,7 @@ class Matching:
             elsewhere = [number for number in defining if number not in claims]
             cells = self.submission.cells
             answers = [n for n in defining if n in claims]
-            if any(not (elsewhere and is_unanswered(cells[n].source, slot.source)) for n in answers):
+            if any(not (elsewhere and is_unanswered(cells[n].source, slot.cell.source)) for n in answers):
                 continue
             counting = self._counting(elsewhere, slot)
             found = [] if counting is None or counting in claimed else [counting]
@@ -175,7 +175,7 @@ class Matching:
                 self.stubs |= {n for n in claims if n in defining or not self.is_filled(n, slot)}
             elif not claims:
                 own = [n for n in self._free("code") if ("code", self.plain[n]) not in self.lesson]
-                found = [n for n in own if kept(slot.source, cells[n].source) > 0.6][-1:]
+                found = [n for n in own if kept(slot.cell.source, cells[n].source) > 0.6][-1:]
             if found or self.stubs & set(claims):
                 self.events["found"].append(slot.exercise)
             elif not claims and not elsewhere:
@@ -212,12 +212,12 @@ class Matching:
 
     def _next_to(self, slot: Slot) -> list[int]:
         """Return the student's own cells right below and right above a question's cell, or its expected place."""
-        places = {n: found.index for n, found in self.slot_of().items()}
+        places = {n: found.cell.index for n, found in self.slot_of().items()}
         for n, cell in enumerate(self.submission.cells):
-            if (cell.kind, self.plain[n]) in self.lesson:
-                places[n] = self.lesson[cell.kind, self.plain[n]]
+            if same := self.lesson.get((cell.kind, self.plain[n])):
+                places[n] = same.index
         claims = self.claims[slot.grade_id]
-        earlier = [n for n in places if places[n] < slot.index]
+        earlier = [n for n in places if places[n] < slot.cell.index]
         below = claims or sorted(earlier, key=lambda n: places[n])[-1:]
         ways = [range(n + 1, len(self.plain)) for n in below] + [range(n - 1, -1, -1) for n in claims]
         return [n for way in ways for n in takewhile(lambda n: n not in places, way)]
@@ -229,6 +229,6 @@ def _has_other_settings(claimed: Mapping[str, object], slot: Slot) -> bool:
     Points always come from the lesson, and a difference is not reported: nobody can see whether a student changed them,
     or the instructor, who has since given the exercise other points.
     """
-    stated = {name for name in FLAGS if name in claimed and name in slot.nbgrader}
-    differ = any(claimed[name] != slot.nbgrader[name] for name in stated)
-    return differ or bool(flags_of(claimed) - flags_of(slot.nbgrader))
+    ours = slot.cell.nbgrader
+    differ = any(claimed[name] != ours[name] for name in FLAGS if name in claimed and name in ours)
+    return differ or bool(flags_of(claimed) - flags_of(ours))

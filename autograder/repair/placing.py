@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from autograder.intake.submission import CELLS, Submission, SubmittedCell
-from autograder.repair.cells import Cell, CellKind, OwnCells, Repaired
+from autograder.repair.cells import Cell, OwnCells, Repaired
 from autograder.repair.matching import Matching
 from autograder.repair.prose import is_prose, own_words
-from autograder.repair.release import Release, Slot, tags_of
+from autograder.repair.release import Release, Slot
 from autograder.repair.text import has_own_code, imported_names, marker, plain
 from autograder.words import count
 
@@ -47,7 +47,7 @@ class _Repair:
         self._put_back_missing()
         self._move_checks_behind_answers()
         self._put_back_imports()
-        cells = with_ids(self.cells, {slot.id for slot in self.slots})
+        cells = with_ids(self.cells, {slot.cell.id for slot in self.slots})
         return Repaired(
             tuple(cells), (*self.submission.repairs, *_receipt(self.events)), self.release.notebook.get("metadata", {})
         )
@@ -85,20 +85,21 @@ class _Repair:
             self.cells.append(replace(copy, exercise=slot.exercise))
         elif self._has_own(cell, slot):
             if is_news:
-                self.events["own_code"].append(_name(slot))
+                self.events["own_code"].append(slot.name)
             self.cells.append(self.own.cell(number, cell, "code"))
         else:
-            self.events["extra_check"].append(_name(slot))
+            self.events["extra_check"].append(slot.name)
 
     def _place_locked(self, number: int, cell: SubmittedCell, slot: Slot) -> None:
         """Place the release's own cell where the submission has it, after the student's code in it, if any."""
         changed = cell.kind != slot.kind or self.matching.is_filled(number, slot)
         if changed:
-            self.events["edited"].append(_name(slot))
+            self.events["edited"].append(slot.name)
         if changed and self._has_own(cell, slot):
-            self.events["own_code"].append(_name(slot))
+            self.events["own_code"].append(slot.name)
             self.cells.append(self.own.cell(number, cell, "code"))
-        self.cells.append(_from_release(slot, "restored" if changed else "release", number + 1, cell.outputs))
+        origin = "restored" if changed else "release"
+        self.cells.append(replace(slot.cell, origin=origin, position=number + 1, outputs=cell.outputs))
 
     def _has_own(self, cell: SubmittedCell, slot: Slot) -> bool:
         """Return whether a changed cell of the release has the student's code in it, or a comment that may be an
@@ -106,49 +107,42 @@ class _Repair:
         """
         if slot.kind != "code":
             return False
-        return has_own_code(cell.source, slot.source) or is_prose(cell, own_words(cell, self.release.lines))
+        return has_own_code(cell.source, slot.cell.source) or is_prose(cell, own_words(cell, self.release.lines))
 
     def _answer(self, number: int, cell: SubmittedCell, slot: Slot) -> Cell:
         if cell.kind != slot.kind:
             self.events["retyped"].append(slot.exercise)
         if not self.matching.is_filled(number, slot):
-            return self._for_a_person(slot, number + 1) or _from_release(slot, "release", number + 1, cell.outputs)
-        return replace(
-            self.own.cell(number, cell, slot.kind),
-            kind=slot.cell_kind,
-            exercise=slot.exercise,
-            tags=slot.tags,
-            nbgrader=slot.nbgrader,
-            id=slot.id,
-            index=slot.index,
-        )
+            return replace(self._for_a_person(slot) or replace(slot.cell, outputs=cell.outputs), position=number + 1)
+        own = self.own.cell(number, cell, slot.kind)
+        answer = replace(slot.cell, source=own.source, origin="student", position=own.position)
+        return replace(answer, outputs=own.outputs, attachments=own.attachments)
 
     def _place_ordinary(self, number: int, cell: SubmittedCell) -> None:
         """Place an ordinary cell: the release's if the text is the release's, else the student's."""
-        index = self.release.lesson_cells.get((cell.kind, self.matching.plain[number]))
-        if index is None:
-            self.cells.append(self.own.cell(number, cell, cell.kind))
-            return
-        same = _ordinary(self.release, index, "release")
-        self.cells.append(replace(same, id=cell.id, outputs=cell.outputs, position=number + 1))
+        same = self.release.lesson_cells.get((cell.kind, self.matching.plain[number]))
+        self.cells.append(
+            replace(same, id=cell.id, outputs=cell.outputs, position=number + 1)
+            if same
+            else self.own.cell(number, cell, cell.kind)
+        )
 
     def _put_back_missing(self) -> None:
         for slot in self.slots:
             if self.matching.claims[slot.grade_id] or slot.role == "answer":
                 continue
-            self.events["missing_written" if slot.role == "written" else "missing"].append(_name(slot))
-            restored = self._for_a_person(slot) or _from_release(slot, "restored")
+            self.events["missing_written" if slot.role == "written" else "missing"].append(slot.name)
+            restored = self._for_a_person(slot) or replace(slot.cell, origin="restored")
             self.cells.insert(self._place_for(slot), restored)
 
-    def _for_a_person(self, slot: Slot, position: int = 0) -> Cell | None:
+    def _for_a_person(self, slot: Slot) -> Cell | None:
         """Return the cell of a question whose answer may be elsewhere, with a note; it waits for a person."""
         place = self.matching.for_a_person.get(slot.grade_id)
         if place is None:
             return None
-        marked, first = marker(slot.source), slot.source.partition("\n")[0]
+        marked, first = marker(slot.cell.source), slot.cell.source.partition("\n")[0]
         said = f"Nothing is written in this cell. A person decides whether {place} is the answer."
-        source = f"{first}\n\n{said}" if any(marked) else said
-        return replace(_from_release(slot, "student", position), source=source)
+        return replace(slot.cell, source=f"{first}\n\n{said}" if any(marked) else said, origin="student")
 
     def _put_back_imports(self) -> None:
         """Put the lesson's imports before all code, unless imports before the first answer cover them.
@@ -157,24 +151,24 @@ class _Repair:
         """
         codes = [n for n, cell in enumerate(self.cells) if cell.is_code]
         first = next((n for n in codes if self.cells[n].exercise), len(self.cells))
-        for index, names in reversed(list(self.release.imports.items())):
+        for imports, names in reversed(self.release.imports):
             before = [self.cells[n] for n in codes if n <= first]
-            if any(cell.index == index for cell in before):
+            if any(cell.index == imports.index for cell in before):
                 continue
             missing = names.difference(*(imported_names(cell.source) for cell in before))
             if missing:
                 self.events["imports"] += sorted(missing)
-                self.cells.insert(codes[0] if codes else 0, _ordinary(self.release, index, "restored"))
+                self.cells.insert(codes[0] if codes else 0, replace(imports, origin="restored"))
 
     def _place_for(self, slot: Slot) -> int:
         """Return a missing slot's place: a check goes after its answer, others after the release's previous cell."""
         answers = self._answers_to(slot.exercise)
         if slot.role == "check" and answers:
             return answers[-1] + 1
-        before = [(cell.index, n) for n, cell in enumerate(self.cells) if 0 <= cell.index < slot.index]
+        before = [(cell.index, n) for n, cell in enumerate(self.cells) if 0 <= cell.index < slot.cell.index]
         if before:
             return max(before)[1] + 1
-        after = [(cell.index, n) for n, cell in enumerate(self.cells) if cell.index > slot.index]
+        after = [(cell.index, n) for n, cell in enumerate(self.cells) if cell.index > slot.cell.index]
         return min(after)[1] if after else len(self.cells)
 
     def _answers_to(self, exercise: str) -> list[int]:
@@ -195,43 +189,11 @@ class _Repair:
         for slot in self.slots:
             if slot.role != "check":
                 continue
-            check = next(n for n, cell in enumerate(self.cells) if cell.index == slot.index)
+            check = next(n for n, cell in enumerate(self.cells) if cell.index == slot.cell.index)
             answers = self._answers_to(slot.exercise)
             if answers and check < min([*answers, *self._defining(slot.exercise)]):
                 self.cells.insert(answers[-1], self.cells.pop(check))
                 self.events["moved"].append(slot.exercise)
-
-
-def _name(slot: Slot) -> str:
-    return slot.grade_id if slot.role in ("locked", "task") else slot.exercise
-
-
-def _from_release(slot: Slot, origin: str, position: int = 0, outputs: object = ()) -> Cell:
-    return Cell(
-        slot.cell_kind,
-        slot.source,
-        exercise=None if slot.role in ("locked", "task") else slot.exercise,
-        tags=slot.tags,
-        origin=origin,
-        id=slot.id,
-        nbgrader=slot.nbgrader,
-        outputs=outputs,
-        position=position,
-        index=slot.index,
-    )
-
-
-def _ordinary(release: Release, index: int, origin: str) -> Cell:
-    cell = release.notebook["cells"][index]
-    return Cell(
-        CellKind(cell["cell_type"]),
-        cell["source"],
-        tags=tags_of(cell),
-        origin=origin,
-        id=cell["id"],
-        attachments=cell.get("attachments", {}),
-        index=index,
-    )
 
 
 def with_ids(cells: Iterable[Cell], reserved: set[str]) -> list[Cell]:

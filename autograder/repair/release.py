@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from autograder.course.course import Course
 from autograder.course.looking_back import without_reasons
 from autograder.errors import BadInput
 from autograder.intake.submission import Submission, SubmittedCell
-from autograder.repair.cells import CellKind
+from autograder.repair.cells import Cell, CellKind
 from autograder.repair.text import defined, imported_names, marker, plain
 from course_lib.checking.notebook import HELP
 
@@ -55,52 +55,36 @@ class Release:
     @property
     def code(self) -> list[str]:
         """The sources of its code cells."""
-        return [cell["source"] for cell in self.notebook["cells"] if cell["cell_type"] == "code"]
+        return [cell.source for cell in self.cells if cell.is_code]
+
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        """All its cells, as a repaired notebook has them."""
+        return tuple(_cell(index, cell) for index, cell in enumerate(self.notebook["cells"]))
 
     @cached_property
     def slots(self) -> tuple[Slot, ...]:
         """The cells that matter for grading, in order."""
-        return tuple(
-            Slot(
-                index=index,
-                kind=cell["cell_type"],
-                role=role,
-                exercise=marker(cell["source"])[0] or exercise_of(meta["grade_id"]),
-                grade_id=meta["grade_id"],
-                source=cell["source"],
-                tags=tags_of(cell),
-                id=cell["id"],
-                nbgrader=meta,
-            )
-            for index, cell in enumerate(self.notebook["cells"])
-            if (role := _role(meta := cell["metadata"].get("nbgrader", {})))
-        )
+        return tuple(Slot(cell, _role(cell.nbgrader), _exercise(cell)) for cell in self.cells if cell.nbgrader)
 
     @cached_property
-    def lesson_cells(self) -> Mapping[tuple[str, str], int]:
-        """The places of the ordinary cells, by kind and text."""
-        return {
-            (cell["cell_type"], plain(cell["source"])): index
-            for index, cell in enumerate(self.notebook["cells"])
-            if not _role(cell["metadata"].get("nbgrader", {})) and plain(cell["source"])
-        }
+    def lesson_cells(self) -> Mapping[tuple[str, str], Cell]:
+        """The ordinary cells, by kind and text."""
+        ordinary = {(cell.kind, plain(cell.source)): cell for cell in self.cells if not cell.nbgrader}
+        return {(kind, text): cell for (kind, text), cell in ordinary.items() if text}
 
     @cached_property
     def lines(self) -> frozenset[str]:
         """All lines of its cells, stripped; choices also in the form that scripts use."""
-        sources = [cell["source"] for cell in self.notebook["cells"]]
-        texts = [*sources, *map(without_reasons, sources)]
+        texts = [text for cell in self.cells for text in (cell.source, without_reasons(cell.source))]
         return frozenset(line.strip() for text in texts for line in text.split("\n"))
 
     @cached_property
-    def imports(self) -> Mapping[int, frozenset[str]]:
-        """The ordinary cells that import what the lesson uses, by place, with the imported names."""
-        found = {}
-        for index in self.lesson_cells.values():
-            cell = self.notebook["cells"][index]
-            if cell["cell_type"] == "code" and not {"demo", "katze-install"} & set(tags_of(cell)):
-                found[index] = frozenset(imported_names(cell["source"])) - HELP
-        return {index: names for index, names in sorted(found.items()) if names}
+    def imports(self) -> Sequence[tuple[Cell, set[str]]]:
+        """The ordinary cells that import what the lesson uses, in order, with the imported names."""
+        own = [cell for cell in self.lesson_cells.values() if not {"demo", "katze-install"} & set(cell.tags)]
+        found = [(cell, imported_names(cell.source) - HELP) for cell in own if cell.is_code]
+        return [(cell, names) for cell, names in found if names]
 
     def graded_cells_in(self, submission: Submission) -> int:
         """Return how many of this release's graded cells a submission has, by grade_ids or markers."""
@@ -116,34 +100,67 @@ class Release:
 
 @dataclass(frozen=True)
 class Slot:
-    """A cell of the release that matters for grading."""
+    """A cell of the release that matters for grading.
 
-    index: int
-    kind: str
+    Attributes:
+        cell: the cell.
+        role: "answer", "check", "written", "task" or "locked".
+        exercise: its exercise's id; for a task or a locked cell, what its grade_id gives.
+    """
+
+    cell: Cell
     role: str
     exercise: str
-    grade_id: str
-    source: str
-    tags: tuple[str, ...]
-    id: str
-    nbgrader: Mapping[str, object]
 
     @property
-    def cell_kind(self) -> CellKind:
-        """The purpose of the cell in a repaired notebook."""
-        if self.kind == "code":
-            return {"check": CellKind.CHECK, "locked": CellKind.CODE}.get(self.role, CellKind.ANSWER)
-        return CellKind.WRITTEN if self.role == "written" else CellKind.MARKDOWN
+    def grade_id(self) -> str:
+        """nbgrader's name for the cell."""
+        return str(self.cell.nbgrader["grade_id"])
+
+    @property
+    def name(self) -> str:
+        """Its name in a receipt."""
+        return self.cell.exercise or self.grade_id
+
+    @property
+    def kind(self) -> str:
+        """Its kind in a notebook: "code" or "markdown"."""
+        return "code" if self.cell.is_code else "markdown"
 
     @cached_property
     def plain(self) -> str:
         """The source in plain form; see the function `plain`."""
-        return plain(self.source)
+        return plain(self.cell.source)
 
     @cached_property
     def names(self) -> set[str]:
         """The names that an answer's stub defines."""
-        return defined(self.source)
+        return defined(self.cell.source)
+
+
+_OF_CODE = {"": CellKind.CODE, "locked": CellKind.CODE, "check": CellKind.CHECK}
+
+
+def _cell(index: int, cell: Mapping[str, Any]) -> Cell:
+    meta = cell["metadata"].get("nbgrader", {})
+    role = _role(meta)
+    is_code = cell["cell_type"] == "code"
+    of_text = CellKind.WRITTEN if role == "written" else CellKind.MARKDOWN
+    made = Cell(
+        _OF_CODE.get(role, CellKind.ANSWER) if is_code else of_text,
+        cell["source"],
+        tags=tuple(cell["metadata"].get("tags", ())),
+        origin="release",
+        id=cell["id"],
+        nbgrader=meta if role else {},
+        attachments=cell.get("attachments", {}),
+        index=index,
+    )
+    return replace(made, exercise=_exercise(made)) if role in ("answer", "check", "written") else made
+
+
+def _exercise(cell: Cell) -> str:
+    return marker(cell.source)[0] or exercise_of(str(cell.nbgrader["grade_id"]))
 
 
 def _role(meta: Mapping[str, object]) -> str:
@@ -164,11 +181,6 @@ def exercise_of(grade_id: str) -> str:
     """Return the exercise of a grade_id: ols-fit-check belongs to ols.fit."""
     stem, _, last = grade_id.rpartition("-")
     return (stem if last in ("answer", "check", "written") else grade_id).replace("-", ".", 1)
-
-
-def tags_of(cell: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the tags of a cell of the release."""
-    return tuple(cell["metadata"].get("tags", ()))
 
 
 def grade_id_of(cell: SubmittedCell) -> str:

@@ -52,7 +52,7 @@ def points_by_hand(assignment: Assignment) -> float:
     decided = assignment.adjustments
     written = [slot for slot in assignment.release.slots if slot.role in ("written", "task")]
     counted = [slot for slot in written if slot.exercise not in decided or decided[slot.exercise].counts_in_all]
-    return sum(float(str(slot.nbgrader.get("points", 0))) for slot in counted)
+    return sum(float(str(slot.cell.nbgrader.get("points", 0))) for slot in counted)
 
 
 def _test(number: int, result: ExerciseRecord, title: str, verdict: str) -> Json:
