@@ -1,12 +1,7 @@
 """Shows authors what grading would make of their notebook, before they submit it (`katze preflight`).
 
-In a cell of the notebook itself, even on Colab:
-
 The notebook is read and repaired exactly as in grading. None of its code runs unless requested; then its cells run in a
 sandbox, and every answer is checked on the cases that students see.
-
-The notebook is read and repaired exactly as it will be when it is graded. Nothing of it is executed, unless that is
-asked for: then the cells run in a sandbox, and every answer is checked on the cases that students see.
 """
 
 from __future__ import annotations
@@ -16,7 +11,7 @@ import contextlib
 import io
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -203,10 +198,8 @@ def preflight(
         )
     require_lesson(submission, released[meant], meant, catalogue)
     repaired = repair(submission, released[meant])
-    looks = _answers(repaired, catalogue)
-    if run:
-        verdicts = _verdicts(repaired, released[meant], catalogue)
-        looks = [replace(answer, verdict=verdicts.get(answer.exercise)) for answer in looks]
+    verdicts = _verdicts(repaired, released[meant], catalogue) if run else {}
+    looks = [replace(answer, verdict=verdicts.get(answer.exercise)) for answer in _answers(repaired, catalogue)]
     named_for = _other_lesson_in(file.name, meant, {*released, *catalogue.modules})
     remarks = []
     if named_for:
@@ -313,54 +306,50 @@ def _remarks(content: bytes, submission: Submission, release: Release, meant: st
 # Answers -----------------------------------------------------------------------------------------------------
 
 
-def _answers(repaired: Repaired, catalogue: Catalogue) -> list[Answer]:
-    cells = repaired.cells
-    code = Code([cell.source if cell.runs else "" for cell in cells])
-    found = []
-    for cell in sorted(cells, key=lambda cell: cell.index):
+def _answers(repaired: Repaired, catalogue: Catalogue) -> Iterator[Answer]:
+    sources = [cell.source if cell.runs else "" for cell in repaired.cells]
+    code = Code(sources)
+    for place, cell in sorted(enumerate(repaired.cells), key=lambda one: one[1].index):
+        if cell.exercise is None or cell.kind not in (CellKind.WRITTEN, CellKind.CHECK):
+            continue
+        state, detail = State.UNTOUCHED, ""
+        if cell.kind is CellKind.CHECK:
+            state, detail = _look(cell.exercise, repaired.cells, sources, code, place, catalogue)
+        elif cell.origin == "student":
+            state, detail = State.WRITTEN, "a person reads it"
         points = cell.nbgrader.get("points")
-        worth = float(points) if isinstance(points, (int, float)) else 0.0
-        if cell.kind is CellKind.WRITTEN and cell.exercise:
-            if cell.origin == "student":
-                found.append(Answer(cell.exercise, worth, State.WRITTEN, "a person reads it"))
-            else:
-                found.append(Answer(cell.exercise, worth, State.UNTOUCHED))
-        elif cell.kind is CellKind.CHECK and cell.exercise:
-            exercise = _known(cell.exercise, catalogue)
-            found.append(_answer(cell.exercise, exercise, worth, cells, code, cells.index(cell)))
-    return found
+        yield Answer(cell.exercise, float(points) if isinstance(points, (int, float)) else 0.0, state, detail)
 
 
-def _answer(
-    name: str, exercise: Exercise | None, points: float, cells: Sequence[Cell], code: Code, place: int
-) -> Answer:
+def _look(
+    name: str, cells: Sequence[Cell], sources: Sequence[str], code: Code, place: int, catalogue: Catalogue
+) -> tuple[State, str]:
+    """Return how the answer to an exercise looks whose check is in this place, and the detail."""
     own = [n for n, cell in enumerate(cells) if cell.exercise == name and cell.kind is CellKind.ANSWER]
-    sources = [cell.source if cell.runs else "" for cell in cells]
-    found = Found(own[-1] if own else None)
-    if exercise is not None:
-        found = find_answer(exercise.name, sources[:place], own)
+    exercise = _known(name, catalogue)
+    found = find_answer(exercise.name, sources[:place], own) if exercise else Found(own[-1] if own else None)
     looked_at = own if found.cell is None else [found.cell]
     broken = next(filter(None, (syntax_error(sources[n]) for n in looked_at)), "")
     if broken:
-        return Answer(name, points, State.SYNTAX_ERROR, broken)
+        return State.SYNTAX_ERROR, broken
     if found.cell is not None and cells[found.cell].origin == "release":
-        return Answer(name, points, State.UNTOUCHED)
+        return State.UNTOUCHED, ""
     if exercise is None:
-        return Answer(name, points, State.WRITTEN)
+        return State.WRITTEN, ""
     if found.cell is None:
         missing = wrong_name(exercise, found.other) if found.other else f"no cell defines {exercise.name}"
-        return Answer(name, points, State.UNDEFINED, missing)
+        return State.UNDEFINED, missing
     rule = code.broken_rule(exercise.name, exercise.forbidden_names, cells=place)  # as in grading: before its check
     if rule is not None:
-        return Answer(name, points, State.RULE_BROKEN, f"{rule.name} may not be used ({rule.place})")
+        return State.RULE_BROKEN, f"{rule.name} may not be used ({rule.place})"
     if "raise NotImplementedError" in found.text:
-        return Answer(name, points, State.UNFINISHED, "it still raises NotImplementedError")
-    return Answer(name, points, State.WRITTEN)
+        return State.UNFINISHED, "it still raises NotImplementedError"
+    return State.WRITTEN, ""
 
 
-def _known(name: str, catalogue: Catalogue) -> Exercise | None:
+def _known(name: str | None, catalogue: Catalogue) -> Exercise | None:
     try:
-        return catalogue.find(name)
+        return catalogue.find(name or "")
     except UnknownName:
         return None
 
@@ -394,21 +383,16 @@ def _verdicts(repaired: Repaired, release: Release, catalogue: Catalogue) -> dic
     from autograder.limits import Limits
     from course_lib.judging.answer_key import AnswerKey
 
-    known = [
-        cell
-        for cell in repaired.cells
-        if cell.kind is not CellKind.CHECK or (cell.exercise and _known(cell.exercise, catalogue) is not None)
-    ]
-    found = [catalogue.find(cell.exercise) for cell in known if cell.kind is CellKind.CHECK and cell.exercise]
+    checks = {cell.id: _known(cell.exercise, catalogue) for cell in repaired.cells if cell.kind is CellKind.CHECK}
+    cells = [cell for cell in repaired.cells if checks.get(cell.id, True)]
+    found = list(filter(None, checks.values()))
     withheld = sorted({module for exercise in found for module in exercise.withheld})
     limits = Limits()
-    lesson = found[0].lesson if found else ""
-    held = held_by_lesson(catalogue, lesson, release.code)
+    held = held_by_lesson(catalogue, found[0].lesson if found else "", release.code)
     with ForkServer(withheld, choose_level(Level.L1), limits, held=held) as fork_server:
-        graded = grade_notebook(
-            known, catalogue, lambda seconds: fork_server.open_box(seconds=seconds), AnswerKey, limits
-        )
-    return graded.verdicts
+        return grade_notebook(
+            cells, catalogue, lambda seconds: fork_server.open_box(seconds=seconds), AnswerKey, limits
+        ).verdicts
 
 
 # Showing -----------------------------------------------------------------------------------------------------
