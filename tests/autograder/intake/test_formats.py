@@ -16,13 +16,10 @@ from hypothesis import strategies as st
 from nbconvert import PythonExporter
 
 from autograder.errors import Unreadable
+from autograder.intake.scripts import HEAD
 from autograder.intake.submission import CELLS, read_notebook
 from autograder.repair import repair
 from tests.autograder.small_lesson import RELEASE, by_id, check_cell, filled
-
-
-def as_bytes(notebook: object) -> bytes:
-    return json.dumps(notebook, ensure_ascii=False).encode()
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be", "utf-32"])
@@ -57,7 +54,7 @@ def test_any_other_version_is_read_as_it_stands(version: dict[str, object], said
     notebook = {**{k: v for k, v in filled().items() if not k.startswith("nbformat")}, **version}
     for one in notebook["cells"]:
         del one["id"]
-    read = read_notebook(as_bytes(notebook))
+    read = read_notebook(json.dumps(notebook).encode())
     assert len(read.cells) == 10
     assert len(read.repairs) == bool(said)
     assert said in "".join(read.repairs)
@@ -166,6 +163,19 @@ def test_a_script_is_read_as_the_notebook_that_it_was(script: str):
     assert cells["small.one", "check"] == check_cell("one")["source"]
     assert cells["small.why", "written"] == "<!-- katze: small.why written -->\n\nBecause."
     assert not [sentence for sentence in repaired.repairs if "missing" in sentence or "check" in sentence]
+
+
+BEFORE = HEAD.replace(
+    'A cell in the text is what is below a line "# %%".',
+    'Where the text speaks of a cell, it is what stands below a line "# %%".',
+)
+
+
+@pytest.mark.parametrize("head", [HEAD, BEFORE], ids=["now", "before"])
+def test_the_head_that_katze_learn_wrote_is_no_part_of_the_notebook_whichever_version_wrote_it(head: str):
+    script = f"# Lesson\n#\n{head}\n# %%\nx = 1\n\n# %%\nprint(check('attention.scale'))\n"
+    sources = [cell.source.strip() for cell in read_notebook(script.encode()).cells]
+    assert sources == ["# Lesson\n#", "x = 1", "check('attention.scale')"]
 
 
 def test_a_question_that_colab_has_joined_with_other_text_is_not_answered_by_it():

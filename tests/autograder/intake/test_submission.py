@@ -15,20 +15,7 @@ from autograder.intake.submission import (
     read_submission,
     refused_submissions,
 )
-from tests.autograder.small_lesson import (
-    ANSWERS_IN,
-    IN_ORDER,
-    LESSON,
-    by_id,
-    cell,
-    filled,
-    mended,
-    order,
-)
-
-
-def as_bytes(notebook: object) -> bytes:
-    return json.dumps(notebook, ensure_ascii=False).encode()
+from tests.autograder.small_lesson import ANSWERS_IN, IN_ORDER, LESSON, by_id, cell, filled, mended, order
 
 
 @pytest.mark.parametrize(
@@ -90,7 +77,7 @@ def test_whatever_the_bytes_they_are_a_notebook_or_unreadable(content: bytes):
 def folder(tmp_path: Path) -> Path:
     made = tmp_path / "submitted" / "ada" / LESSON
     made.mkdir(parents=True)
-    (made / f"{LESSON}.ipynb").write_bytes(as_bytes(filled()))
+    (made / f"{LESSON}.ipynb").write_text(json.dumps(filled()))
     return made
 
 

@@ -6,60 +6,44 @@ import pytest
 
 from autograder.course.store.collected import Delivery
 from autograder.platforms.platform import leads_out
-from autograder.platforms.registry import named as platform_named
+from autograder.platforms.registry import named
 
 LESSON = "01_attention"
-
-
-def named(platform: str, *names: str) -> str:
-    return platform_named(platform).page_name(Delivery("ada", platform, "download.zip", names), LESSON)
+MOODLE = "Ada_12345_assignsubmission_file"
 
 
 @pytest.mark.parametrize(
-    ("name", "expected"),
+    ("platform", "name", "page"),
     [
+        ("moodle", f"{MOODLE}/sub/x.ipynb", f"{MOODLE}/{LESSON}.html"),
         (
-            "Ada Lovelace_12345_assignsubmission_file_/01_attention.ipynb",
-            "Ada Lovelace_12345_assignsubmission_file_/01_attention.html",
+            "moodle",
+            f"all/Zoë 🐈_7_assignsubmission_file_/{LESSON}.ipynb",
+            f"Zoë 🐈_7_assignsubmission_file_/{LESSON}.html",
         ),
-        ("Ada_12345_assignsubmission_file/sub/x.ipynb", "Ada_12345_assignsubmission_file/01_attention.html"),
-        ("all/Zoë 🐈_7_assignsubmission_file_/x.ipynb", "Zoë 🐈_7_assignsubmission_file_/01_attention.html"),
-        ("Ada_12345_assignsubmission_file_x-1.ipynb", "Ada_12345_assignsubmission_file_01_attention.html"),
+        ("moodle", f"{MOODLE}_x-1.ipynb", f"{MOODLE}_{LESSON}.html"),
+        ("moodle", "ada/x.ipynb", ""),
+        ("canvas", f"submissions/lovelaceada_123_456_{LESSON}-1.ipynb", f"lovelaceada_123_456_{LESSON}-1.html"),
+        ("canvas", "lovelaceada_LATE_123_456_nb.tar.gz", "lovelaceada_LATE_123_456_nb.html"),
+        ("canvas", "LATE_anon_x7Qz_456_nb.ipynb", "LATE_anon_x7Qz_456_nb.html"),
+        ("canvas", "anon_x7Qz_456_nb.ipynb", "anon_x7Qz_456_nb.html"),
+        ("canvas", "lovelaceada_123_text.html", ""),
+        ("canvas", "notes.txt", ""),
+        ("gradescope", "export/submission_99/x.ipynb", "submission_99/ada.html"),
+        ("gradescope", "x.ipynb", ""),
+        ("folder", "x.ipynb", f"ada/{LESSON}.html"),
     ],
 )
-def test_moodle_finds_the_participant(name: str, expected: str) -> None:
-    assert named("moodle", name) == expected
+def test_a_platform_finds_by_a_page_s_name_whose_it_is(platform: str, name: str, page: str) -> None:
+    assert named(platform).page_name(Delivery("ada", platform, "download.zip", (name,)), LESSON) == page
+    assert named(platform).page_name(Delivery("ada", platform, "download.zip", ()), LESSON) in ("", page)
 
 
 def test_moodle_finds_a_participant_who_did_not_hand_in_there() -> None:
-    page_name = platform_named("moodle").page_name_by_number
+    page_name = named("moodle").page_name_by_number
     page = f"assignsubmission_file_/{LESSON}.html"
     assert page_name("../_Ada_/\n=Lovelace", "12345", LESSON) == f"Ada =Lovelace_12345_{page}"
     assert page_name("", "7", LESSON) == f"Participant_7_{page}"
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("lovelaceada_123_456_01_attention-1.ipynb", "lovelaceada_123_456_01_attention-1.html"),
-        ("lovelaceada_LATE_123_456_nb.tar.gz", "lovelaceada_LATE_123_456_nb.html"),
-        ("LATE_anon_x7Qz_456_nb.ipynb", "LATE_anon_x7Qz_456_nb.html"),
-        ("anon_x7Qz_456_nb.ipynb", "anon_x7Qz_456_nb.html"),
-    ],
-)
-def test_canvas_finds_student_and_file(name: str, expected: str) -> None:
-    assert named("canvas", f"submissions/{name}") == expected
-
-
-def test_what_gives_no_file_to_answer_has_no_name() -> None:
-    assert named("canvas", "lovelaceada_123_text.html") == ""
-    assert named("canvas", "notes.txt") == named("moodle", "ada/x.ipynb") == named("gradescope", "x.ipynb") == ""
-    assert named("moodle") == ""
-
-
-def test_the_members_of_a_group_have_a_page_each() -> None:
-    assert named("gradescope", "export/submission_99/x.ipynb") == "submission_99/ada.html"
-    assert named("folder") == f"ada/{LESSON}.html"
 
 
 @pytest.mark.parametrize(
