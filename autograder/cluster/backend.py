@@ -15,10 +15,10 @@ from autograder.box.confinement.levels import Level, describe
 from autograder.box.confinement.selftest import choose_level
 from autograder.cluster.connecting import PATIENCE_SECONDS, check_address, connected
 from autograder.cluster.examining import Examined, examine_oneself
-from autograder.cluster.grading_on_worker import Levels
-from autograder.cluster.lesson_on_worker import LessonOnWorker, Order
+from autograder.cluster.grading_on_worker import GradingOnWorker, Levels
+from autograder.cluster.lesson_on_worker import LessonOnWorker
 from autograder.cluster.messages import open_reply, pack, pack_task
-from autograder.cluster.plain_on_worker import PlainOnWorker, PlainOrder
+from autograder.cluster.plain_on_worker import PlainOnWorker
 from autograder.cluster.pool import ClusterPool, examine_workers, require_a_worker
 from autograder.errors import Unreadable
 from autograder.grading.backend import StartBackend
@@ -38,110 +38,22 @@ MOST_BYTES = 2 * NOTEBOOK_BYTES
 """The most bytes of a submission's files that are sent to a worker."""
 
 
-@dataclass(frozen=True)
-class _GradingClientSide:
-    """The client's side of grading an assignment.
-
-    Attributes:
-        strategy: the assignment's grading strategy.
-        levels: the sandboxes' levels; see `GradingOnWorker`.
-        here: what this process would grade with.
-    """
-
-    strategy: Strategy
-    levels: Levels
-    here: Examined
-
-    def unpack(self, task: Task, reply: bytes) -> Finished:
-        """Write the files of a graded submission, and return its result."""
-        finished, texts = open_reply(reply, task, self.strategy.conditions)
-        written = {}
-        for kind, path in self.strategy.written_files(task.student).items():
-            if kind in texts:
-                written[kind] = write_whole(path, texts[kind])
-            else:
-                path.unlink(missing_ok=True)
-        return replace(finished, record=replace(finished.record, files=written))
-
-    def give_up(self, task: Task, problem: str) -> Finished:
-        """Return the result for a submission that the grader itself failed on: `ungraded`, no score."""
-        return self.strategy.give_up(task, problem)
-
-
-@dataclass(frozen=True)
-class LessonClientSide(_GradingClientSide):
-    """The client's side of grading a lesson."""
-
-    strategy: ExerciseStrategy
-
-    def on_worker(self, name: str) -> LessonOnWorker:
-        """Return what each worker is to set up."""
-        order = Order.of(self.strategy.assignment)
-        return LessonOnWorker(name, order, self.strategy.course.secret(), self.levels, self.here)
-
-    def pack(self, task: Task) -> bytes | Finished:
-        """Find and pack the submission's notebook; open it only if there are several; refuse if there is none."""
-        assignment = self.strategy.assignment
-        try:
-            found, timestamp = find_submission(task.folder, assignment.lesson, assignment.answers_in)
-        except Unreadable as problem:
-            return self.strategy.refuse(task, problem.reason)
-        stated = timestamp if os.path.lexists(task.folder / timestamps.NAME) else None
-        return pack_task(task, found.content, self._kept(task), found.notes, stated)
-
-    def _kept(self, task: Task) -> bytes:
-        """Return the earlier autograded notebook if only some exercises are judged again; else empty bytes."""
-        if task.earlier is None or not self.strategy.exercises - task.judged:
-            return b""
-        try:
-            return self.strategy.written_files(task.student)["autograded"].read_bytes()
-        except OSError:
-            return b""
-
-
-@dataclass(frozen=True)
-class PlainClientSide(_GradingClientSide):
-    """The client's side of grading a plain assignment."""
-
-    strategy: PlainStrategy
-
-    def on_worker(self, name: str) -> PlainOnWorker:
-        """Return what each worker is to set up; it gets no secret, because there are no hidden inputs."""
-        return PlainOnWorker(name, PlainOrder.of(self.strategy), self.levels, self.here)
-
-    def pack(self, task: Task) -> bytes | Finished:
-        """Pack the regular files in the submission's folder, unopened; leave out links and whatever is too large."""
-        files, left, most = dict[str, bytes](), MOST_BYTES, 2 * self.strategy.course.limits.files
-        try:
-            with timestamps.opened(task.folder) as inside, contextlib.suppress(TooManyFiles):
-                for file in walked(inside, {}, most, hidden=True):
-                    with contextlib.suppress(Refused):
-                        files[file.path] = file.content(left)
-                        left -= len(files[file.path])
-        except Unreadable as problem:
-            return self.strategy.refuse(task, problem.reason)
-        return pack_task(task, pack(files))
-
-
 @dataclass
 class ClusterBackend:
-    """The workers of a cluster; those take part that would grade as this machine does.
+    """The workers of a cluster, and the client's side of a run on them; those take part that would grade as this
+    machine does.
 
     Attributes:
-        address: the scheduler's address, or "local".
+        connect: connects a client to the cluster; takes the number of workers if it is local.
         wanted: the number of workers of a local cluster.
-        patience: how long to wait for the scheduler, and then for a worker, in seconds.
-        trusted: whether a connection to another machine may be unencrypted.
         strategy: the assignment's grading strategy.
         most: how many workers could be busy.
         min_level: the weakest acceptable sandbox level; None for grading's default.
         level: the exact sandbox level, used without a test; None to choose one.
     """
 
-    address: str
+    connect: Callable[[int], contextlib.AbstractContextManager[Any]]
     wanted: int
-    patience: float
-    trusted: bool
     strategy: Strategy
     most: int
     min_level: Level | None
@@ -174,8 +86,7 @@ class ClusterBackend:
         """
         if self._client is not None:
             return
-        reached = connected(self.address, min(self.wanted, self.most), self.patience, self.trusted)
-        self._client = self._resources.enter_context(reached)
+        self._client = self._resources.enter_context(self.connect(min(self.wanted, self.most)))
         self._here = examine_oneself(level=Level.L0.name)  # the client opens no sandbox
         self._good = require_a_worker(examine_workers(self._client, self._here, *self._levels), _tell)
 
@@ -190,19 +101,71 @@ class ClusterBackend:
             WorkersLost: all workers, or the connection to them, are gone.
         """
         self.begin()
-        side: LessonClientSide | PlainClientSide
         if isinstance(self.strategy, PlainStrategy):
             with self.strategy.make_fork_server(self.level or choose_level(self.min_level)) as fork_server:
                 self.strategy.rehearse(fork_server, tell)
-            side = PlainClientSide(self.strategy, self._levels, self._here)
-        else:
-            assert isinstance(self.strategy, ExerciseStrategy)
-            side = LessonClientSide(self.strategy, self._levels, self._here)
-        return schedule(lambda: ClusterPool(self._client, side, _tell), side.give_up, tasks, tick)
+        return schedule(lambda: ClusterPool(self._client, self, _tell), self.give_up, tasks, tick)
+
+    def on_worker(self, name: str) -> GradingOnWorker:
+        """Return what each worker is to set up for the run with this name."""
+        if isinstance(self.strategy, PlainStrategy):
+            return PlainOnWorker(name, self.strategy, self._levels, self._here)
+        assert isinstance(self.strategy, ExerciseStrategy)
+        return LessonOnWorker(name, self.strategy, self._levels, self._here)
+
+    def pack(self, task: Task) -> bytes | Finished:
+        """Return the bytes to send, or the result of a submission that cannot be used."""
+        if isinstance(self.strategy, PlainStrategy):
+            return _pack_folder(self.strategy, task)
+        assert isinstance(self.strategy, ExerciseStrategy)
+        return _pack_notebook(self.strategy, task)
+
+    def unpack(self, task: Task, reply: bytes) -> Finished:
+        """Write the files of a graded submission, and return its result."""
+        finished, texts = open_reply(reply, task, self.strategy.conditions)
+        written = {}
+        for kind, path in self.strategy.written_files(task.student).items():
+            if kind in texts:
+                written[kind] = write_whole(path, texts[kind])
+            else:
+                path.unlink(missing_ok=True)
+        return replace(finished, record=replace(finished.record, files=written))
+
+    def give_up(self, task: Task, problem: str) -> Finished:
+        """Return the result for a submission that the grader itself failed on: `ungraded`, no score."""
+        return self.strategy.give_up(task, problem)
 
     def close(self) -> None:
         """Close the connection, and stop a local cluster."""
         self._resources.close()
+
+
+def _pack_notebook(strategy: ExerciseStrategy, task: Task) -> bytes | Finished:
+    """Find and pack the submission's notebook; open it only if there are several; refuse if there is none."""
+    try:
+        found, timestamp = find_submission(task.folder, strategy.name, strategy.assignment.answers_in)
+    except Unreadable as problem:
+        return strategy.refuse(task, problem.reason)
+    stated = timestamp if os.path.lexists(task.folder / timestamps.NAME) else None
+    kept = b""
+    if task.earlier is not None and strategy.exercises - task.judged:  # the other verdicts stay in the earlier notebook
+        with contextlib.suppress(OSError):
+            kept = strategy.written_files(task.student)["autograded"].read_bytes()
+    return pack_task(task, found.content, kept, found.notes, stated)
+
+
+def _pack_folder(strategy: PlainStrategy, task: Task) -> bytes | Finished:
+    """Pack the regular files in the submission's folder, unopened; leave out links and whatever is too large."""
+    files, left, most = dict[str, bytes](), MOST_BYTES, 2 * strategy.course.limits.files
+    try:
+        with timestamps.opened(task.folder) as inside, contextlib.suppress(TooManyFiles):
+            for file in walked(inside, {}, most, hidden=True):
+                with contextlib.suppress(Refused):
+                    files[file.path] = file.content(left)
+                    left -= len(files[file.path])
+    except Unreadable as problem:
+        return strategy.refuse(task, problem.reason)
+    return pack_task(task, pack(files))
 
 
 def cluster_backend(
@@ -220,7 +183,8 @@ def cluster_backend(
         BadInput: the address is invalid, or the connection would be unencrypted without being trusted.
     """
     check_address(address, trusted)
-    return functools.partial(ClusterBackend, address, workers, patience, trusted)
+    connect = functools.partial(connected, address, patience=patience, trusted=trusted)
+    return functools.partial(ClusterBackend, connect, workers)
 
 
 def _tell(line: str) -> None:

@@ -141,7 +141,8 @@ def _local(workers: int) -> Iterator[Any]:
         security = Security.temporary()
     except ImportError as error:
         raise lacks_extra(*_NEEDED) from error
-    with _ignoring_interrupts():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends Ctrl-C to all processes of a command
+    try:
         cluster = LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
@@ -152,18 +153,10 @@ def _local(workers: int) -> Iterator[Any]:
             security=security,
             silence_logs=logging.CRITICAL,
         )
-    with cluster:
-        yield cluster
-
-
-@contextlib.contextmanager
-def _ignoring_interrupts() -> Iterator[None]:
-    """Shield processes that start in this block from Ctrl-C, which a terminal sends to all processes of a command."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
     finally:
         signal.signal(signal.SIGINT, before)
+    with cluster:
+        yield cluster
 
 
 def _close(client: Any) -> None:

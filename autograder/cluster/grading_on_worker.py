@@ -12,7 +12,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from autograder.cluster.examining import Examined, examine_oneself, why_not
 from autograder.cluster.worker import RunOnWorker, WorkerRefused
@@ -32,15 +32,13 @@ class GradingOnWorker(RunOnWorker):
 
     Args:
         name: the name of the run.
-        order: what the assignment's grades depend on.
         levels: the weakest acceptable sandbox level, or empty for grading's default; and the exact level, or empty for
             the strongest that works.
         client: what the client would grade with.
     """
 
-    def __init__(self, name: str, order: Any, levels: Levels, client: Examined) -> None:
+    def __init__(self, name: str, levels: Levels, client: Examined) -> None:
         super().__init__(name)
-        self._order = order
         self._levels = levels
         self._client = client
 

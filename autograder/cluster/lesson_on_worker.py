@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,74 +18,52 @@ from course_lib.exercises.catalogue import Catalogue
 
 if TYPE_CHECKING:
     from autograder.cluster.messages import Opened
-    from autograder.grading.assignment import Assignment
+    from autograder.grading.exercise_strategy import ExerciseStrategy
     from autograder.grading.strategy import Strategy
     from autograder.intake.submission import Submission
 
 
-@dataclass(frozen=True)
-class Order:
-    """Everything that the grades of a lesson depend on.
+class LessonOnWorker(GradingOnWorker):
+    """Grades a lesson's submissions on a worker; the course's secret gives the hidden inputs."""
 
-    Attributes:
-        course: the course's settings that matter here, by name.
-        lesson: the other arguments of `Assignment`, by name.
-        definitions: the digest of its exercises.
-        sources: the files of the course's own exercises, and the files in its folder that they import, by path.
-    """
-
-    course: Mapping[str, Any]
-    lesson: Mapping[str, Any]
-    definitions: str
-    sources: Mapping[str, bytes] = field(repr=False)
-
-    @classmethod
-    def of(cls, assignment: Assignment) -> Order:
-        """Return the order to grade a lesson."""
-        course, name = assignment.course, assignment.lesson
+    def __init__(self, name: str, strategy: ExerciseStrategy, levels: Levels, client: Examined) -> None:
+        """Collect everything that the lesson's grades depend on."""
+        super().__init__(name, levels, client)
+        assignment, course, lesson = strategy.assignment, strategy.course, strategy.name
         tolerances = {exercise.id: course.semester.exercise(exercise.id).tolerance for exercise in assignment.exercises}
         terms = {
             exercise: ExerciseTerms(tolerance=tolerance) for exercise, tolerance in tolerances.items() if tolerance
         }
         is_own = course.exercises.folder is not None
-        return cls(
-            course={
-                "limits": course.limits,
-                "exercise_limits": course.exercise_limits,
-                "semester": Semester(exercises=terms),
-                "exercises": Catalogue({name: course.exercises.modules[name]}) if is_own else COURSE,
-            },
-            lesson={
-                "lesson": name,
-                "release": Release(assignment.release.notebook),
-                "skip_demos": assignment.skip_demos,
-                "feedback": assignment.feedback,
-                "cells": assignment.cells,
-            },
-            definitions=exercises_digest(assignment.exercises),
-            sources=dict(files_of_own(course.exercises, name)),
-        )
-
-
-class LessonOnWorker(GradingOnWorker):
-    """Grades a lesson's submissions according to an `Order`; the course's secret gives the hidden inputs."""
-
-    def __init__(self, name: str, order: Order, secret: bytes, levels: Levels, client: Examined) -> None:
-        super().__init__(name, order, levels, client)
-        self._secret = secret
+        self._course: dict[str, Any] = {
+            "limits": course.limits,
+            "exercise_limits": course.exercise_limits,
+            "semester": Semester(exercises=terms),
+            "exercises": Catalogue({lesson: course.exercises.modules[lesson]}) if is_own else COURSE,
+        }
+        self._lesson: dict[str, Any] = {
+            "lesson": lesson,
+            "release": Release(assignment.release.notebook),
+            "skip_demos": assignment.skip_demos,
+            "feedback": assignment.feedback,
+            "cells": assignment.cells,
+        }
+        self._definitions = exercises_digest(assignment.exercises)
+        self._sources = dict(files_of_own(course.exercises, lesson))
+        self._secret = course.secret()
 
     def make_strategy(self, scratch: Path) -> Strategy:
         """Return the strategy to grade the lesson, and require the same exercises as the client's."""
         from autograder.grading.assignment import Assignment
         from autograder.grading.exercise_strategy import ExerciseStrategy
 
-        empty, settings = empty_course(scratch), dict(self._order.course)
-        if self._order.sources:
-            write_files(self._order.sources, scratch / "exercises")
+        empty = empty_course(scratch)
+        settings = {setting.name: getattr(empty, setting.name) for setting in fields(Course)} | self._course
+        if self._sources:
+            write_files(self._sources, scratch / "exercises")
             settings["exercises"] = replace(settings["exercises"], folder=scratch / "exercises")
-        settings = {setting.name: getattr(empty, setting.name) for setting in fields(Course)} | settings
-        lesson = Assignment(course=CourseOnWorker(**settings, held=self._secret), **self._order.lesson)
-        if exercises_digest(lesson.exercises) != self._order.definitions:
+        lesson = Assignment(course=CourseOnWorker(**settings, held=self._secret), **self._lesson)
+        if exercises_digest(lesson.exercises) != self._definitions:
             raise WorkerRefused("the exercises are different there; install the same versions there")
         return ExerciseStrategy(lesson, self._read)
 
