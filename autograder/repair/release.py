@@ -151,7 +151,7 @@ def _cell(index: int, cell: Mapping[str, Any]) -> Cell:
         cell["source"],
         tags=tuple(cell["metadata"].get("tags", ())),
         origin="release",
-        id=cell["id"],
+        id=cell.get("id", ""),
         nbgrader=meta if role else {},
         attachments=cell.get("attachments", {}),
         index=index,
