@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from autograder.errors import Unreadable
@@ -133,19 +132,15 @@ def _in_format_4(notebook: dict[str, Any], repairs: list[str]) -> dict[str, Any]
             repairs.append("The notebook does not say which format it is in; it was read as format 4.")
         return notebook
     if major < 4:
-        converted = _converted(notebook)
+        import nbformat  # takes most of a second, and few notebooks are that old
+
+        try:
+            converted = dict(nbformat.reads(json.dumps(notebook), as_version=4))
+        except Exception as error:  # nbformat's converters get unchecked data and may fail in any way
+            raise Unreadable(f"The notebook is in an old format and damaged: {_AGAIN}") from error
         repairs.append(f"The notebook was in the old format {major}; it was converted.")
         return converted
     if major > NEWEST[0] or (type(minor) is int and (major, minor) > NEWEST):
         named = f"{major}.{minor}" if type(minor) is int else str(major)
         repairs.append(f"The notebook is in format {named[:20]}, newer than any known here; it was read as format 4.5.")
     return notebook
-
-
-def _converted(notebook: Mapping[str, Any]) -> dict[str, Any]:
-    import nbformat  # takes most of a second, and few notebooks are that old
-
-    try:
-        return dict(nbformat.reads(json.dumps(notebook), as_version=4))
-    except Exception as error:  # nbformat's converters get unchecked data and may fail in any way
-        raise Unreadable(f"The notebook is in an old format and damaged: {_AGAIN}") from error

@@ -42,9 +42,7 @@ FILES = 20_000
 
 AnswersIn = Callable[[bytes], Mapping[str, str] | None]
 """Returns a notebook's answers, text by exercise; None for a notebook of another lesson, or the course's own. Raises
-`Unreadable` for bytes that are not a notebook.
-
-Raises `Unreadable` for bytes that are no notebook."""
+`Unreadable` for bytes that are not a notebook."""
 
 _NOTEBOOK = re.compile(r"\.ipynb(?: ?\(\d{1,3}\))?(?:\.(?:txt|json|download))?[\s._]*$", re.I)
 _PACKED = re.compile(r"\.(?:zip|gz|tgz|tar)\s*$", re.I)

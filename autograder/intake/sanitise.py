@@ -425,11 +425,8 @@ _NO_TAG = re.compile(
 )
 _FORMATTING = re.compile(r"<(?:a|b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?![A-Za-z0-9-])[^<>]*+", re.I)
 _HTML_TAGS = set(
-    re.findall(
-        r"\w+",
-        "a abbr b blockquote br caption code dd details div dl dt em figcaption figure h4 h5 h6 hr i kbd li "
-        "ol p pre s samp small span strong sub summary sup table tbody td tfoot th thead tr u ul var",
-    )
+    "a abbr b blockquote br caption code dd details div dl dt em figcaption figure h4 h5 h6 hr i kbd li ol p pre s "
+    "samp small span strong sub summary sup table tbody td tfoot th thead tr u ul var".split()
 )
 _HTML_ATTRIBUTES = {
     "a": {"href", "title"},
