@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from shlex import quote
 from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import nbformat
 import pytest
@@ -30,9 +31,11 @@ from tests.autograder.answered_lesson import EXERCISES, LESSON, RELEASED, Notebo
 
 pytestmark = pytest.mark.usefixtures("processes")
 
+Save = Callable[..., Path]
+
 
 @pytest.fixture
-def save(tmp_path: Path) -> Callable[[Notebook], Path]:
+def save(tmp_path: Path) -> Save:
     def saved(notebook: Notebook, name: str = f"{LESSON}.ipynb") -> Path:
         path = tmp_path / name
         path.write_text(json.dumps(notebook), encoding="utf-8")
@@ -41,19 +44,24 @@ def save(tmp_path: Path) -> Callable[[Notebook], Path]:
     return saved
 
 
+def code(source: str) -> dict[str, Any]:
+    return dict(nbformat.v4.new_code_cell(source))
+
+
+def states(found: Preflight) -> dict[str, State]:
+    return {answer.exercise: answer.state for answer in found.answers}
+
+
 def shown(found: Preflight) -> str:
     screen = io.StringIO()
     print_preflight(found, output_console(screen, 200))
     return screen.getvalue()
 
 
-Save = Callable[..., Path]
-
-
 def test_a_notebook_with_all_answers_is_ready(save: Save) -> None:
     found = preflight(save(filled()))
     assert (found.status, found.lesson, found.repairs, found.remarks) == (READY, LESSON, (), ())
-    assert {answer.state for answer in found.answers} == {State.WRITTEN}
+    assert set(states(found).values()) == {State.WRITTEN}
     assert sum(answer.points for answer in found.answers) == sum(exercise.points for exercise in EXERCISES) + 2
     assert "Ready to submit. Nothing was run" in shown(found)
 
@@ -84,19 +92,17 @@ def test_in_a_cell_it_looks_at_that_notebook(save: Save, seat: str, monkeypatch:
 def test_an_untouched_notebook_is_to_be_looked_at(save: Save) -> None:
     found = preflight(save(released()))
     assert found.status == LOOK
-    assert {answer.state for answer in found.answers} == {State.UNTOUCHED}
+    assert set(states(found).values()) == {State.UNTOUCHED}
     assert shown(found).endswith("Nothing is written yet, so there is nothing to submit.\n")
 
 
 def test_the_release_itself_is_not_compared_with_itself(tmp_path: Path) -> None:
-    with pytest.raises(
-        BadInput, match=r"is the released notebook itself: .* `katze learn --move-answers 01_attention` moves"
-    ):
-        preflight(RELEASED)
     link = tmp_path / "mine.ipynb"
     link.symlink_to(RELEASED)
-    with pytest.raises(BadInput, match="is the released notebook itself"):
-        preflight(link)
+    said = f"is the released notebook itself: .* `katze learn --move-answers {LESSON}` moves"
+    for path in (RELEASED, link):
+        with pytest.raises(BadInput, match=said):
+            preflight(path)
     link.unlink()
     link.write_bytes(RELEASED.read_bytes())
     assert preflight(link).lesson == LESSON
@@ -107,11 +113,7 @@ def test_the_release_itself_is_not_compared_with_itself(tmp_path: Path) -> None:
     [
         ("def scale_scores(scores, d_head):\n    return (scores", State.SYNTAX_ERROR, "line 2: '(' was never closed"),
         ("%time 1\ndef scale_scores(scores d_head):", State.SYNTAX_ERROR, "line 2: "),
-        (
-            "def scale_score(scores, d_head):\n    return scores",
-            State.UNDEFINED,
-            "Your answer cell defines `scale_score`; ",
-        ),
+        ("def scale_score(scores, d_head):\n    return scores", State.UNDEFINED, "cell defines `scale_score`; "),
         ("scale_scores", State.UNDEFINED, "no cell defines scale_scores"),
         ("def scale_scores(scores, d_head):\n    x = 1\n    raise NotImplementedError()", State.UNFINISHED, "still"),
         ("%timeit 1\ndef scale_scores(scores, d_head):\n    return scores", State.WRITTEN, ""),
@@ -140,7 +142,7 @@ def test_a_rule_that_grading_finds_broken_is_found_without_running_it(save: Save
         "def scaled_dot_product_attention(q, k, v):\n    return F.scaled_dot_product_attention(q, k, v)"
     )
     weights = graded(notebook, "attention.weights", "answer")
-    right = dict(nbformat.v4.new_code_cell(weights["source"].partition("\n")[2]))
+    right = code(weights["source"].partition("\n")[2])
     weights["source"] = "def attention_weights(scaled):\n    return scaled.softmax(-1)"
     notebook["cells"].append(right)
     answers = {answer.exercise: answer for answer in preflight(save(notebook)).answers}
@@ -155,13 +157,12 @@ def test_a_rule_that_grading_finds_broken_is_found_without_running_it(save: Save
 @pytest.mark.parametrize("behind", [0, 1, 5])
 def test_an_answer_in_a_cell_of_ones_own_counts(save: Save, behind: int) -> None:
     notebook = released()
-    own = dict(nbformat.v4.new_code_cell("def scale_scores(scores, d_head):\n    return scores / d_head**0.5"))
+    own = code("def scale_scores(scores, d_head):\n    return scores / d_head**0.5")
     stub = notebook["cells"].index(graded(notebook, "attention.scale", "answer"))
     notebook["cells"].insert(stub + behind, own)
     found = preflight(save(notebook))
-    states = {answer.exercise: answer.state for answer in found.answers}
-    assert states["attention.scale"] is State.WRITTEN
-    assert states["attention.scores"] is State.UNTOUCHED
+    assert states(found)["attention.scale"] is State.WRITTEN
+    assert states(found)["attention.scores"] is State.UNTOUCHED
     assert found.repairs[:2] == (
         "The answer to attention.scale was found in a cell other than its own.",
         "A copy of the cell of attention.scale in which nothing was written was left out.",
@@ -234,8 +235,7 @@ def test_a_large_file_is_told(save: Save, monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_script_is_read_as_when_graded(tmp_path: Path) -> None:
     script = tmp_path / "answers.py"
     script.write_text("# %%\n# katze: attention.scale answer\ndef scale_scores(scores, d_head):\n    return scores\n")
-    states = {answer.exercise: answer.state for answer in preflight(script).answers}
-    assert states["attention.scale"] is State.WRITTEN
+    assert states(preflight(script))["attention.scale"] is State.WRITTEN
 
 
 def test_of_a_folder_and_of_an_archive_the_notebook_is_read_that_grading_would(save: Save, tmp_path: Path) -> None:
@@ -256,99 +256,87 @@ def test_of_a_folder_and_of_an_archive_the_notebook_is_read_that_grading_would(s
 def test_a_plain_file_is_told_how_one_answer_is_checked(tmp_path: Path) -> None:
     plain = tmp_path / "my answer's.py"
     plain.write_text("def scale_scores(scores, d_head):\n    return scores\n")
-    with pytest.raises(
-        BadInput, match=f"is not a notebook; .* `katze check EXERCISE_ID {re.escape(quote(str(plain)))}`"
-    ):
+    said = f"is not a notebook; .* `katze check EXERCISE_ID {re.escape(quote(str(plain)))}`"
+    with pytest.raises(BadInput, match=said):
         preflight(plain)
 
 
-class TestRelease:
-    def test_it_may_be_named(self, save: Save, tmp_path: Path) -> None:
-        path = save(filled())
-        assert preflight(path, release=RELEASED).status == READY
-        with pytest.raises(BadInput, match="cannot read"):
-            preflight(path, release=tmp_path / "none.ipynb")
-        plain = save({"cells": [], "nbformat": 4}, "plain.ipynb")
-        for other in (plain, Path(__file__)):
-            with pytest.raises(BadInput, match="is not a released notebook"):
-                preflight(path, release=other)
-
-    def test_beside_an_installed_package_it_is_found_as_well(
-        self, save: Save, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.chdir(tmp_path)
-        monkeypatch.setattr(places, "REPOSITORY", tmp_path)
-        monkeypatch.setattr(places, "INSTALLED", tmp_path / "share")
-        path = save(filled())
-        with pytest.raises(BadInput, match="name the one you were given with --release"):
-            preflight(path)
-        (tmp_path / "share").mkdir()
-        (tmp_path / "share" / f"{LESSON}.ipynb").write_bytes(RELEASED.read_bytes())
-        assert preflight(path).status == READY
-
-    def test_a_notebook_of_no_lesson_is_refused(self, save: Save) -> None:
-        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1")])
-        with pytest.raises(Unreadable, match="is this the notebook you meant"):
-            preflight(save(notebook))
-        with pytest.raises(Unreadable, match=r"known here \(01_attention\): is this the notebook you meant"):
-            preflight(save(notebook), release=RELEASED)
-        with pytest.raises(Unreadable, match="none of its cells is from lesson 01_attention"):
-            preflight(save(notebook), lesson=LESSON)
+def test_the_release_may_be_named(save: Save, tmp_path: Path) -> None:
+    path = save(filled())
+    assert preflight(path, release=RELEASED).status == READY
+    with pytest.raises(BadInput, match="cannot read"):
+        preflight(path, release=tmp_path / "none.ipynb")
+    plain = save({"cells": [], "nbformat": 4}, "plain.ipynb")
+    for other in (plain, Path(__file__)):
+        with pytest.raises(BadInput, match="is not a released notebook"):
+            preflight(path, release=other)
 
 
-class TestRunning:
-    @pytest.fixture(autouse=True)
-    def boxes(self) -> None:
-        if self_test():
-            pytest.skip("no sandboxes at level L2 here")
-
-    def test_answers_are_checked_on_what_students_see_and_looked_at_where_they_count(self, save: Save) -> None:
-        notebook, empty = filled(), released()
-        own = {}
-        for name in ("scores", "weights", "gradients"):
-            cell = graded(notebook, f"attention.{name}", "answer")
-            own[name] = cell["source"].partition("\n")[2]
-            cell["source"] = graded(empty, f"attention.{name}", "answer")["source"]
-        graded(notebook, "attention.scale", "answer")["source"] = "def scale_scores(scores, d_head):\n    return scores"
-        unfinished = "def attention_gradients(q, k, v, of_out):\n    raise NotImplementedError()"
-        notebook["cells"].insert(4, dict(nbformat.v4.new_code_cell(f"{own['weights']}\n\n{unfinished}")))
-        graded(notebook, "attention.scaled_dot_product", "check")["source"] += f"\n\n{own['scores']}"
-        for later in (
-            "def scale_scores(scores, d_head):\n    raise NotImplementedError()",
-            "def attention_weights(scaled):\n    return torch.softmax(scaled, -1)",
-            "def softmax_jacobian(scores)",
-        ):
-            notebook["cells"].append(dict(nbformat.v4.new_code_cell(later)))
-        found = preflight(save(notebook), run=True)
-        verdicts = {answer.exercise: answer.verdict for answer in found.answers if answer.verdict}
-        assert len(verdicts) == len(EXERCISES)
-        failed = {name for name, verdict in verdicts.items() if not verdict.passed}
-        assert failed == {"attention.scale", "attention.gradients"}
-        states = {answer.exercise: answer.state for answer in found.answers}
-        assert states.pop("attention.gradients") is State.UNFINISHED
-        assert set(states.values()) == {State.WRITTEN}
-        assert not any(case.hidden for verdict in verdicts.values() for case in verdict.cases)
-        assert "Not yet right: Your answer returns the scores unchanged." in shown(found)
+def test_a_release_beside_an_installed_package_is_found_as_well(
+    save: Save, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(places, "REPOSITORY", tmp_path)
+    monkeypatch.setattr(places, "INSTALLED", tmp_path / "share")
+    path = save(filled())
+    with pytest.raises(BadInput, match="name the one you were given with --release"):
+        preflight(path)
+    (tmp_path / "share").mkdir()
+    (tmp_path / "share" / f"{LESSON}.ipynb").write_bytes(RELEASED.read_bytes())
+    assert preflight(path).status == READY
 
 
-class TestCommand:
-    def test_its_exit_status_says_what_to_do(
-        self, save: Save, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        assert main(["preflight", str(save(filled()))]) == READY
-        assert main(["preflight", str(save(released()))]) == LOOK
-        broken = tmp_path / "broken.ipynb"
-        broken.write_text('{"cells": [')
-        capsys.readouterr()
-        assert main(["preflight", str(broken)]) == UNREADABLE
-        assert "breaks off at line 1" in capsys.readouterr().err
-        assert main(["preflight", str(tmp_path / "none.ipynb")]) == 2
-        assert "cannot read" in capsys.readouterr().err
+def test_a_notebook_of_no_lesson_is_refused(save: Save) -> None:
+    path = save({"cells": [code("1")], "metadata": {}, "nbformat": 4})
+    with pytest.raises(Unreadable, match="is this the notebook you meant"):
+        preflight(path)
+    with pytest.raises(Unreadable, match=r"known here \(01_attention\): is this the notebook you meant"):
+        preflight(path, release=RELEASED)
+    with pytest.raises(Unreadable, match="none of its cells is from lesson 01_attention"):
+        preflight(path, lesson=LESSON)
 
-    def test_json_and_a_mended_copy(self, save: Save, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        path, out = save(filled()), tmp_path / "out.ipynb"
-        assert main(["preflight", str(path), "--json", "--write", str(out)]) == READY
-        record = json.loads(capsys.readouterr().out)
-        assert record["ready"]
-        assert [entry["state"] for entry in record["exercises"]] == ["written"] * (len(EXERCISES) + 1)
-        assert out.exists()
+
+def test_answers_are_checked_on_what_students_see_and_looked_at_where_they_count(save: Save) -> None:
+    if self_test():
+        pytest.skip("no sandboxes at level L2 here")
+    notebook, empty = filled(), released()
+    own = {}
+    for name in ("scores", "weights", "gradients"):
+        cell = graded(notebook, f"attention.{name}", "answer")
+        own[name] = cell["source"].partition("\n")[2]
+        cell["source"] = graded(empty, f"attention.{name}", "answer")["source"]
+    graded(notebook, "attention.scale", "answer")["source"] = "def scale_scores(scores, d_head):\n    return scores"
+    unfinished = "def attention_gradients(q, k, v, of_out):\n    raise NotImplementedError()"
+    notebook["cells"].insert(4, code(f"{own['weights']}\n\n{unfinished}"))
+    graded(notebook, "attention.scaled_dot_product", "check")["source"] += f"\n\n{own['scores']}"
+    notebook["cells"] += [
+        code("def scale_scores(scores, d_head):\n    raise NotImplementedError()"),
+        code("def attention_weights(scaled):\n    return torch.softmax(scaled, -1)"),
+        code("def softmax_jacobian(scores)"),
+    ]
+    found = preflight(save(notebook), run=True)
+    verdicts = {answer.exercise: answer.verdict for answer in found.answers if answer.verdict}
+    assert len(verdicts) == len(EXERCISES)
+    failed = {name for name, verdict in verdicts.items() if not verdict.passed}
+    assert failed == {"attention.scale", "attention.gradients"}
+    looks = states(found)
+    assert looks.pop("attention.gradients") is State.UNFINISHED
+    assert set(looks.values()) == {State.WRITTEN}
+    assert not any(case.hidden for verdict in verdicts.values() for case in verdict.cases)
+    assert "Not yet right: Your answer returns the scores unchanged." in shown(found)
+
+
+def test_the_command_writes_json_and_a_mended_copy_and_its_status_says_what_to_do(
+    save: Save, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, broken = tmp_path / "out.ipynb", save({}, "broken.ipynb")
+    assert main(["preflight", str(save(filled())), "--json", "--write", str(out)]) == READY
+    record = json.loads(capsys.readouterr().out)
+    assert record["ready"]
+    assert [entry["state"] for entry in record["exercises"]] == ["written"] * (len(EXERCISES) + 1)
+    assert out.exists()
+    assert main(["preflight", str(save(released()))]) == LOOK
+    broken.write_text('{"cells": [')
+    for path, status, said in ((broken, UNREADABLE, "breaks off at line 1"), (tmp_path / "x.ipynb", 2, "cannot read")):
+        assert main(["preflight", str(path)]) == status
+        assert said in capsys.readouterr().err

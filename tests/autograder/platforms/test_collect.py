@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -21,7 +22,7 @@ from autograder.cli import main
 from autograder.course.course import Course
 from autograder.course.store.collected import read_collected
 from autograder.delivery.collect import Collection, collect
-from autograder.delivery.deliver import folder_name
+from autograder.delivery.deliver import deliverer, folder_name
 from autograder.errors import BadInput
 from autograder.platforms.registry import PLATFORMS
 from tests.autograder.platforms.downloads import (
@@ -31,7 +32,6 @@ from tests.autograder.platforms.downloads import (
     handed_in,
     laid,
     mailbox_of,
-    make_course,
     message,
     notebook,
     put,
@@ -39,20 +39,24 @@ from tests.autograder.platforms.downloads import (
     zipped,
 )
 
-NAME = f"{LESSON}.ipynb"
+NAME, TIME = f"{LESSON}.ipynb", "timestamp.txt"
 A, B, C = notebook("a"), notebook("b"), notebook("c")
+PACKED = zipped({f"main/{NAME}": A})
 WORKSHEET = b"Identifier,Full name,Email address,Last modified (submission)\n"
 CANVAS_ROSTER = b'Student,ID,SIS User ID,SIS Login ID,Section,Final\n"    Points Possible",,,,,10\n\
 "Lovelace, Ada",123,u1,ada,All,\n"M\xc3\xbcller, Ben",124,u2,ben,All,\n'
 
 
-@pytest.fixture
-def course(tmp_path: Path) -> Course:
-    return make_course(tmp_path)
+Take = Callable[..., Collection]
 
 
 def results(collection: Collection) -> dict[str, str]:
     return {row.student or row.title: row.result for row in collection.rows}
+
+
+def placed(submitted: Mapping[str, Mapping[str, bytes]]) -> dict[str, bytes]:
+    """The files of each student by their paths in `submitted/`."""
+    return {f"{who}/{LESSON}/{name}": content for who, files in submitted.items() for name, content in files.items()}
 
 
 # Each platform's shape ---------------------------------------------------------------------------------------
@@ -60,11 +64,11 @@ def results(collection: Collection) -> dict[str, str]:
 
 @dataclass
 class Case:
-    """A download, tables that were named, and what becomes of both in `submitted/` and in the record."""
+    """A download, tables that were named, and what becomes of both, by student, in `submitted/` and in the record."""
 
     platform: str
     files: Mapping[str, bytes]
-    submitted: Mapping[str, bytes]
+    submitted: Mapping[str, Mapping[str, bytes]]
     tables: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     kept: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
@@ -109,11 +113,9 @@ MAILS = [
     message("eve@uni.example", {NAME: A}, date="no date"),
 ]
 MAILED = {
-    f"ada@uni.example/{LESSON}/answers.zip": b"B",
-    f"ada@uni.example/{LESSON}/timestamp.txt": b"2020-11-20 18:00:00.000000 UTC",
-    f"ben@uni.example/{LESSON}/{NAME}": C,
-    f"ben@uni.example/{LESSON}/timestamp.txt": b"2020-11-20 12:00:00.000000 UTC",
-    f"eve@uni.example/{LESSON}/{NAME}": A,
+    "ada@uni.example": {"answers.zip": b"B", TIME: b"2020-11-20 18:00:00.000000 UTC"},
+    "ben@uni.example": {NAME: C, TIME: b"2020-11-20 12:00:00.000000 UTC"},
+    "eve@uni.example": {NAME: A},
 }
 
 CASES = {
@@ -126,10 +128,8 @@ CASES = {
             f"Ben M\u00fcller_4568_assignsubmission_file_/{NAME}": B,
         },
         {
-            f"Ada Lovelace/{LESSON}/{NAME}": A,
-            f"Ada Lovelace/{LESSON}/data/x.csv": b"1",
-            f"Ada Lovelace/{LESSON}/onlinetext.html": b"<p>hello",
-            f"Ben M\u00fcller/{LESSON}/{NAME}": B,
+            "Ada Lovelace": {NAME: A, "data/x.csv": b"1", "onlinetext.html": b"<p>hello"},
+            "Ben M\u00fcller": {NAME: B},
         },
         kept={"Ada Lovelace": {"number": "4567", "name": "Ada Lovelace", "platform": "moodle", "source": "d"}},
     ),
@@ -144,20 +144,15 @@ CASES = {
             b'Participant 4568,Ben,ben@uni.example,Submitted for grading,,"Friday, 20 November 2020, 9:05 AM"\n',
         },
         {
-            f"ada@uni.example/{LESSON}/{NAME}": A,
-            f"ada@uni.example/{LESSON}/timestamp.txt": b"2020-11-20 16:50:00.000000 UTC",
-            f"ben@uni.example/{LESSON}/{NAME}": B,
-            f"ben@uni.example/{LESSON}/timestamp.txt": b"2020-11-20 08:05:00.000000 UTC",
+            "ada@uni.example": {NAME: A, TIME: b"2020-11-20 16:50:00.000000 UTC"},
+            "ben@uni.example": {NAME: B, TIME: b"2020-11-20 08:05:00.000000 UTC"},
         },
         kept={"ada@uni.example": {"late": True}, "ben@uni.example": {"handed_in": "2020-11-20T08:05:00+00:00"}},
     ),
     "moodle, in German": Case(
         "moodle",
         {f"Ada Lovelace_4567_assignsubmission_file/{NAME}": A},
-        {
-            f"ada@uni.example/{LESSON}/{NAME}": A,
-            f"ada@uni.example/{LESSON}/timestamp.txt": b"2020-12-04 16:50:00.000000 UTC",
-        },
+        {"ada@uni.example": {NAME: A, TIME: b"2020-12-04 16:50:00.000000 UTC"}},
         {
             "Bewertungen.csv": '\ufeffID,"Vollst\u00e4ndiger Name",E-Mail-Adresse,Status,"Zuletzt ge\u00e4ndert '
             '(Abgabe)"\nTeilnehmer/in4567,"Ada Lovelace",ada@uni.example,"2 Tage zu sp\u00e4t",'
@@ -168,7 +163,7 @@ CASES = {
     "moodle, marked blindly": Case(
         "moodle",
         {f"Participant_{number}_assignsubmission_file/{NAME}": A for number in (7, 8)},
-        {f"{number}/{LESSON}/{NAME}": A for number in (7, 8)},
+        {"7": {NAME: A}, "8": {NAME: A}},
     ),
     "canvas, with texts, links and anonymous students": Case(
         "canvas",
@@ -180,19 +175,17 @@ CASES = {
             **CANVAS,
         },
         {
-            f"123/{LESSON}/01_attention-1.ipynb": A,
-            f"123/{LESSON}/text.html": b"<p>",
-            f"124/{LESSON}/{NAME}": B,
-            f"124/{LESSON}/link.html": b"<p>",
-            f"125/{LESSON}/text.html": b"<p>",
-            f"Ab1/{LESSON}/{NAME}": C,
+            "123": {"01_attention-1.ipynb": A, "text.html": b"<p>"},
+            "124": {NAME: B, "link.html": b"<p>"},
+            "125": {"text.html": b"<p>"},
+            "Ab1": {NAME: C},
         },
         kept={"123": {"number": "123", "late": True, "rank": 9001}, "124": {"late": False}, "125": {"rank": 0}},
     ),
     "canvas, with its gradebook": Case(
         "canvas",
         CANVAS,
-        {f"ada/{LESSON}/01_attention-1.ipynb": A, f"ben/{LESSON}/{NAME}": B},
+        {"ada": {"01_attention-1.ipynb": A}, "ben": {NAME: B}},
         {"canvas.csv": CANVAS_ROSTER.decode()},
         kept={"ada": {"name": "Lovelace, Ada", "names": ("lovelaceada_LATE_123_9001_01_attention-1.ipynb",)}},
     ),
@@ -200,19 +193,16 @@ CASES = {
         "gradescope",
         GRADESCOPE,
         {
-            f"0815/{LESSON}/{NAME}": A,  # a group: each has it
-            f"0815/{LESSON}/timestamp.txt": b"2020-11-20 16:50:00.938335 UTC",
-            f"ada/{LESSON}/{NAME}": A,
-            f"ada/{LESSON}/timestamp.txt": b"2020-11-20 16:50:00.938335 UTC",
-            f"cy@uni.example/{LESSON}/src/{NAME}": C,
-            f"cy@uni.example/{LESSON}/timestamp.txt": b"2020-11-20 17:00:00.000000 UTC",
+            "0815": {NAME: A, TIME: b"2020-11-20 16:50:00.938335 UTC"},  # a group: each has it
+            "ada": {NAME: A, TIME: b"2020-11-20 16:50:00.938335 UTC"},
+            "cy@uni.example": {f"src/{NAME}": C, TIME: b"2020-11-20 17:00:00.000000 UTC"},
         },
         kept={"ada": {"attempt": 2, "extra": {"submission": "55"}, "email": "ada@uni.example"}},
     ),
     "gradescope, without its list and with its grades": Case(
         "gradescope",
         {name: content for name, content in GRADESCOPE.items() if not name.endswith(".yml")},
-        {f"ada/{LESSON}/{NAME}": A, f"cy/{LESSON}/src/{NAME}": C},
+        {"ada": {NAME: A}, "cy": {f"src/{NAME}": C}},
         {"g.csv": "First Name,Last Name,SID,Email,Total Score,Submission ID\nAda,L,ada,a@b.c,,55\nCy,X,cy,c@d.e,,56\n"},
     ),
     "exchange": Case(
@@ -227,11 +217,8 @@ CASES = {
             "inbound/README": b"x",
         },
         {
-            f"ada/{LESSON}/{NAME}": B,
-            f"ada/{LESSON}/submission_secret.txt": b"s",
-            f"ada/{LESSON}/timestamp.txt": TIMES[1].encode(),
-            f"{PLUS}/{LESSON}/{NAME}": C,
-            f"{PLUS}/{LESSON}/timestamp.txt": TIMES[0].encode(),
+            "ada": {NAME: B, "submission_secret.txt": b"s", TIME: TIMES[1].encode()},
+            PLUS: {NAME: C, TIME: TIMES[0].encode()},
         },
         kept={PLUS: {"id": "a+da"}},
         refused=("inbound/README",),
@@ -243,13 +230,13 @@ CASES = {
             "01-attention-submissions/01-attention-ada-l/.git/config": b"x",
             f"01-attention-submissions/01-attention-ben/work/{NAME}": B,
         },
-        {f"ada/{LESSON}/{NAME}": A, f"ben/{LESSON}/work/{NAME}": B},
+        {"ada": {NAME: A}, "ben": {f"work/{NAME}": B}},
         {"roster.csv": "identifier,github_username,github_id,name\nada,ada-l,1,A\nben,Ben,2,B\n"},
     ),
     "github, by another name": Case(
         "github",
-        {f"week-1-{who}-main.zip": zipped({f"week-1-{who}-main/{NAME}": A}) for who in ("ada", "ben")},
-        {f"{who}/{LESSON}/week-1-{who}-main.zip": zipped({f"week-1-{who}-main/{NAME}": A}) for who in ("ada", "ben")},
+        {f"week-1-{who}-main.zip": PACKED for who in ("ada", "ben")},
+        {who: {f"week-1-{who}-main.zip": PACKED} for who in ("ada", "ben")},
         options={"platform": "github", "lesson": LESSON},
     ),
     "messages": Case(
@@ -266,42 +253,39 @@ CASES = {
             "section 2.tar.gz": tarred(dict([*CANVAS.items()][1:])),
             "damaged.zip": b"PK\x03\x04",
         },
-        {f"123/{LESSON}/01_attention-1.ipynb": A, f"124/{LESSON}/{NAME}": B},
+        {"123": {"01_attention-1.ipynb": A}, "124": {NAME: B}},
         kept={"123": {"names": ("section 1.zip/lovelaceada_LATE_123_9001_01_attention-1.ipynb",)}},
         refused=("damaged.zip",),
     ),
     "a folder for each": Case(
         "folder",
         {f"ada/{NAME}": A, f"ada/{LESSON}-1.ipynb": B, "ben/x.ipynb": B, "index.html": b"x", "grades.csv": b"x"},
-        {f"ada/{LESSON}/{NAME}": A, f"ada/{LESSON}/{LESSON}-1.ipynb": B, f"ben/{LESSON}/x.ipynb": B},
+        {"ada": {NAME: A, f"{LESSON}-1.ipynb": B}, "ben": {"x.ipynb": B}},
         options={"lesson": LESSON},
         refused=("grades.csv", "index.html"),
     ),
-    "a folder with the lesson's": Case("folder", {f"ada/01-Attention/{NAME}": A}, {f"ada/{LESSON}/{NAME}": A}),
+    "a folder with the lesson's": Case("folder", {f"ada/01-Attention/{NAME}": A}, {"ada": {NAME: A}}),
     "a file for each": Case(
         "folder",
         {f"ada_{NAME}": A, "01_attention-ben (1).ipynb": B, "cy d.ipynb": C},
-        {f"ada/{LESSON}/ada_{NAME}": A, f"ben/{LESSON}/01_attention-ben (1).ipynb": B, f"cy d/{LESSON}/cy d.ipynb": C},
+        {"ada": {f"ada_{NAME}": A}, "ben": {"01_attention-ben (1).ipynb": B}, "cy d": {"cy d.ipynb": C}},
         options={"lesson": LESSON},
     ),
     "an archive for each": Case(
         "folder",
-        {"ada.zip": zipped({NAME: A})},
-        {f"ada/{LESSON}/ada.zip": zipped({NAME: A})},
+        {"ada.zip": PACKED},
+        {"ada": {"ada.zip": PACKED}},
         options={"lesson": LESSON},
     ),
     "attempts by the time in their names": Case(
         "folder",
         {f"ada/2020-11-20 17.50/{NAME}": A, f"ada/2020-11-20 18.10/{NAME}": B, f"ada/2020-11-09T23-59-59Z/{NAME}": C},
-        {f"ada/{LESSON}/{NAME}": B, f"ada/{LESSON}/timestamp.txt": b"2020-11-20 17:10:00.000000 UTC"},
+        {"ada": {NAME: B, TIME: b"2020-11-20 17:10:00.000000 UTC"}},
     ),
     "files by the time in their names": Case(
         "folder",
         {"ada_2020-11-20T17-50-00.ipynb": A, "ada_2020-11-19T17-50-00.ipynb": B},
-        {
-            f"ada/{LESSON}/ada_2020-11-20T17-50-00.ipynb": A,
-            f"ada/{LESSON}/timestamp.txt": b"2020-11-20 16:50:00.000000 UTC",
-        },
+        {"ada": {"ada_2020-11-20T17-50-00.ipynb": A, TIME: b"2020-11-20 16:50:00.000000 UTC"}},
         options={"lesson": LESSON},
     ),
 }
@@ -314,7 +298,7 @@ def test_a_download_is_taken_in(case: str, course: Course, tmp_path: Path) -> No
     folder = laid(tmp_path / "d", one.files)
     collection = collect(course, folder, rosters=rosters, zone=ZoneInfo("Europe/Berlin"), **one.options)
     assert collection.platform == one.platform
-    assert handed_in(course) == one.submitted
+    assert handed_in(course) == placed(one.submitted)
     assert set(collection.refused) == set(one.refused)
     record = read_collected(course, LESSON)
     for student, facts in one.kept.items():
@@ -323,22 +307,21 @@ def test_a_download_is_taken_in(case: str, course: Course, tmp_path: Path) -> No
 
 def test_a_mailbox_and_archives_of_folders_are_taken_in(course: Course, tmp_path: Path) -> None:
     box = collect(course, mailbox_of(tmp_path / "inbox.mbox", *MAILS), lesson=LESSON)
-    assert (box.platform, handed_in(course)) == ("mbox", MAILED)
+    assert (box.platform, handed_in(course)) == ("mbox", placed(MAILED))
     assert box.refused == {"message 4, cy@uni.example": "it has no attachment"}
     for name, packed in (("class.zip", zipped), ("class.tar.gz", tarred)):
         archive = put(tmp_path / name, packed({f"class/dan/{NAME}": A, f"class/fay/{NAME}": B}))
         assert set(results(collect(course, archive))) == {"dan", "fay"}
 
 
-def test_what_came_before_and_who_is_unknown_is_told(course: Course, tmp_path: Path) -> None:
-    collection = collect(course, laid(tmp_path / "exchange", CASES["exchange"].files))
+def test_what_came_before_and_who_is_unknown_is_told(take: Take) -> None:
+    collection = take(CASES["exchange"].files)
     [first] = [row.said for row in collection.rows if row.student == "ada"]
     assert first == (f"an earlier one does not count: ada+{LESSON}+{TIMES[0]}+x1, 2020-11-20T16:00:00.000001+00:00",)
     assert collection.remarks == ["1 submission to ps1 left out: it is no lesson of this course."]
-    [remark] = collect(course, put(tmp_path / "m.zip", zipped(CASES["moodle"].files))).remarks
+    [remark] = take(CASES["moodle"].files).remarks
     assert remark.startswith("No roster: students are known by their names; with --roster")
-    files = CASES["gradescope, without its list and with its grades"].files
-    [row, _] = collect(course, put(tmp_path / "g.zip", zipped(files))).rows
+    [row, _] = take(CASES["gradescope, without its list and with its grades"].files).rows
     assert row.said == (
         "nothing says whose it is: collect again with --roster, and the grades that Gradescope exports",
     )
@@ -384,26 +367,23 @@ def test_of_very_many_files_of_a_student_the_notebook_is_taken(
     course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("autograder.delivery.deliver.FILES", 3)
-    files = {f"ada/{'a' * number}.py": b"x" for number in range(1, 9)}
-    collect(course, laid(tmp_path / "class", {**files, f"ada/work/{NAME}": A}))
-    assert (course.submitted / "ada" / LESSON / "work" / NAME).read_bytes() == A
+    files = {f"ada/{'a' * number}.py": b"x" for number in range(1, 9)} | {f"ada/work/{NAME}": A}
+    collect(course, laid(tmp_path / "class", files))
+    assert handed_in(course)[f"ada/{LESSON}/work/{NAME}"] == A
 
 
 # The lesson --------------------------------------------------------------------------------------------------
 
 
-def test_the_lesson_is_told_by_the_cells_where_no_name_tells_and_asked_for_where_nothing_does(
-    course: Course, tmp_path: Path
-) -> None:
-    download = put(tmp_path / "s.zip", zipped({"ada_1_2_homework.ipynb": notebook("x", "masking")}))
-    assert [row.lesson for row in collect(course, download).rows] == [OTHER_LESSON]
-    download = put(tmp_path / "t.zip", zipped({"ben_1_2_homework.pdf": b"%PDF"}))
+def test_the_lesson_is_told_by_the_cells_where_no_name_tells_and_asked_for_where_nothing_does(take: Take) -> None:
+    assert [row.lesson for row in take({"ada_1_2_homework.ipynb": M}).rows] == [OTHER_LESSON]
+    unclear = {"ben_1_2_homework.pdf": b"%PDF"}
     with pytest.raises(BadInput, match="--lesson"):
-        collect(course, download)
-    [row] = collect(course, download, lesson=LESSON).rows
+        take(unclear)
+    [row] = take(unclear, lesson=LESSON).rows
     assert (row.result, "a PDF cannot be graded" in row.said[0]) == ("collected", True)
     with pytest.raises(BadInput, match="no lesson '03_x'"):
-        collect(course, download, lesson="03_x")
+        take(unclear, lesson="03_x")
 
 
 M = notebook("m", "masking")
@@ -425,21 +405,15 @@ def test_another_lesson_than_the_named_one_is_asked_about(case: str, course: Cou
     assert collect(course, folder, lesson=OTHER_LESSON).rows
 
 
-def test_a_lesson_by_another_name_is_collected_as_it_is_named(course: Course, tmp_path: Path) -> None:
+def test_a_lesson_by_another_name_is_collected_as_it_is_named(take: Take) -> None:
     files = {f"ada_1_2_{OTHER_LESSON}.ipynb": A, f"ben_2_3_{OTHER_LESSON}.ipynb": M, f"cy_3_4_{OTHER_LESSON}.ipynb": B}
-    collection = collect(course, put(tmp_path / "s.zip", zipped(files)), lesson=LESSON)
-    assert [row.lesson for row in collection.rows] == [LESSON] * 3
+    assert [row.lesson for row in take(files, lesson=LESSON).rows] == [LESSON] * 3
 
 
-def test_a_download_of_two_assignments_is_refused(course: Course, tmp_path: Path) -> None:
-    files = {
-        f"ada_1_2_{NAME}": A,
-        f"ada_1_3_{OTHER_LESSON}.ipynb": B,
-        f"ben_2_4_{OTHER_LESSON}.ipynb": B,
-        f"ben_2_5_{NAME}": A,
-    }
-    with pytest.raises(BadInput, match="nothing in|several lessons"):
-        collect(course, put(tmp_path / "s.zip", zipped(files | {f"cy_3_6_{OTHER_LESSON}.ipynb": C})))
+def test_a_download_of_two_assignments_is_refused(course: Course, take: Take) -> None:
+    ours = {f"ada_1_2_{NAME}": A, f"ben_2_5_{NAME}": A}
+    with pytest.raises(BadInput, match="several lessons"):
+        take(ours | {f"{who}_{OTHER_LESSON}.ipynb": B for who in ("ada_1_3", "ben_2_4", "cy_3_6")})
     assert not course.submitted.exists()
 
 
@@ -454,110 +428,98 @@ def test_of_several_lessons_only_one_is_collected_when_it_is_named(course: Cours
 # Twice, later, and never lost --------------------------------------------------------------------------------
 
 
-def test_a_dry_run_and_collecting_twice_change_nothing(course: Course, tmp_path: Path) -> None:
-    download = put(tmp_path / "export.zip", zipped(GRADESCOPE))
+def test_a_dry_run_and_collecting_twice_change_nothing(course: Course, take: Take) -> None:
     before = everything(course.root)
-    dry = collect(course, download, dry_run=True)
+    dry = take(GRADESCOPE, dry_run=True)
     assert everything(course.root) == before
     assert not course.submitted.exists()
-    assert dry.rows == collect(course, download).rows
+    assert dry.rows == take(GRADESCOPE).rows
     before = everything(course.root)
-    assert set(results(collect(course, download)).values()) == {"unchanged"}
+    assert set(results(take(GRADESCOPE)).values()) == {"unchanged"}
     assert everything(course.root) == before
 
 
-def test_a_second_attempt_replaces_the_first_which_is_kept_and_named(course: Course, tmp_path: Path) -> None:
-    first = put(tmp_path / "1.zip", zipped({f"ada_1_10_{NAME}": A}))
-    second = put(tmp_path / "2.zip", zipped({f"ada_1_11_{LESSON}-1.ipynb": B}))
-    collect(course, first)
-    dry = collect(course, second, dry_run=True)
-    [row] = collect(course, second).rows
+def test_a_second_attempt_replaces_the_first_which_is_kept_and_named(course: Course, take: Take) -> None:
+    first, second = {f"ada_1_10_{NAME}": A}, {f"ada_1_11_{LESSON}-1.ipynb": B}
+    take(first)
+    dry = take(second, dry_run=True)
+    [row] = take(second).rows
     assert (row.result, [one.result for one in dry.rows]) == ("replaced", ["replaced"])
     assert handed_in(course) == {f"1/{LESSON}/{LESSON}-1.ipynb": B}
     [older] = read_collected(course, LESSON)["1"].others
     assert older.name == f"ada_1_10_{NAME}"
     assert (course.root / older.kept / NAME).read_bytes() == A
     assert row.said == (f"the earlier version is in {older.kept}",)
-    [again] = collect(course, first).rows  # the old download once more: it doesn't come back
+    [again] = take(first).rows  # the old download once more: it doesn't come back
     assert (again.result, again.said) == ("older", (f"a later one was collected before: ada_1_11_{LESSON}-1.ipynb",))
     assert handed_in(course) == {f"1/{LESSON}/{LESSON}-1.ipynb": B}
 
 
-def test_what_was_put_there_by_hand_is_kept(course: Course, tmp_path: Path) -> None:
+def test_what_was_put_there_by_hand_is_kept(course: Course, take: Take) -> None:
     put(course.submitted / "1" / LESSON / "mine.ipynb", C)
-    [row] = collect(course, put(tmp_path / "1.zip", zipped({f"ada_1_10_{NAME}": A}))).rows
+    [row] = take({f"ada_1_10_{NAME}": A}).rows
     [older] = read_collected(course, LESSON)["1"].others
     assert (row.result, (course.root / older.kept / "mine.ipynb").read_bytes()) == ("replaced", C)
 
 
-def test_a_link_is_not_written_through(course: Course, tmp_path: Path) -> None:
+def test_a_link_is_not_written_through(course: Course, take: Take, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     course.submitted.mkdir()
     (course.submitted / "1").symlink_to(elsewhere)
     (course.submitted / "2").mkdir()
     (course.submitted / "2" / LESSON).symlink_to(elsewhere)
-    files = {f"ada_1_10_{NAME}": A, f"ben_2_11_{NAME}": B}
-    collection = collect(course, put(tmp_path / "c.zip", zipped(files)))
-    assert results(collection) == {"1": "not collected", "2": "replaced"}
+    assert results(take({f"ada_1_10_{NAME}": A, f"ben_2_11_{NAME}": B})) == {"1": "not collected", "2": "replaced"}
     assert list(elsewhere.iterdir()) == []
     assert (course.submitted / "2" / LESSON / NAME).read_bytes() == B
 
 
-def test_when_it_came_is_told_later_and_nothing_else_changes(course: Course, tmp_path: Path) -> None:
-    download = put(tmp_path / "m.zip", zipped({f"Ada_7_assignsubmission_file_/{NAME}": A}))
+def test_when_it_came_is_told_later_and_nothing_else_changes(course: Course, take: Take, tmp_path: Path) -> None:
+    files = {f"Ada_7_assignsubmission_file_/{NAME}": A}
     own = put(course.root / "roster.csv", b"id,name,moodle\nada,Ada,7\n")
-    collect(course, download)
+    take(files)
     sheet = WORKSHEET + b'Participant 7,Ada,a@b.c,"20 November 2020, 17:50"\n'
-    [row] = collect(course, download, rosters=[put(tmp_path / "w.csv", sheet)], zone=UTC).rows
+    [row] = take(files, rosters=[put(tmp_path / "w.csv", sheet)], zone=UTC).rows
     assert (row.student, row.result) == ("ada", "collected")
     assert handed_in(course)[f"ada/{LESSON}/timestamp.txt"] == b"2020-11-20 17:50:00.000000 UTC"
     assert not (course.root / ".katze" / "replaced").exists()
     assert own.exists()
-    [again] = collect(course, download).rows  # without the worksheet, which knew more
+    [again] = take(files).rows  # without the worksheet, which knew more
     assert (again.result, again.handed_in) == ("unchanged", "2020-11-20T17:50:00+00:00")
     assert handed_in(course)[f"ada/{LESSON}/timestamp.txt"] == b"2020-11-20 17:50:00.000000 UTC"
     assert read_collected(course, LESSON)["ada"].handed_in == again.handed_in
 
 
-def test_a_time_that_the_instructor_has_written_stays_until_something_else_comes(
-    course: Course, tmp_path: Path
-) -> None:
-    first = put(tmp_path / "1.zip", zipped({f"ada_LATE_1_10_{NAME}": A}))
-    told = collect(course, first).remarks
+def test_a_time_that_the_instructor_has_written_stays_until_something_else_comes(course: Course, take: Take) -> None:
+    first = {f"ada_LATE_1_10_{NAME}": A}
+    told = take(first).remarks
     assert any("marked late, and nobody knows when it came, so it counts as on time: 1;" in remark for remark in told)
     written = put(course.submitted / "1" / LESSON / "timestamp.txt", b"2020-11-20 17:50:00 UTC")
-    assert results(collect(course, first)) == {"1": "unchanged"}
+    assert results(take(first)) == {"1": "unchanged"}
     assert written.exists()
-    collect(course, put(tmp_path / "2.zip", zipped({f"ada_1_11_{NAME}": B})))
+    take({f"ada_1_11_{NAME}": B})
     assert not written.exists()
 
 
-def test_a_worksheet_of_another_assignment_says_nothing_of_this_one(course: Course, tmp_path: Path) -> None:
-    download = put(tmp_path / "m.zip", zipped({f"Ada_7_assignsubmission_file_/{NAME}": A}))
-    sheet = WORKSHEET + b'Participant 8,Ada,a@b.c,"20 November 2020, 17:50"\n'
-    [row] = collect(course, download, rosters=[put(tmp_path / "w.csv", sheet)]).rows
+def test_a_worksheet_of_another_assignment_says_nothing_of_this_one(take: Take, tmp_path: Path) -> None:
+    sheet = put(tmp_path / "w.csv", WORKSHEET + b'Participant 8,Ada,a@b.c,"20 November 2020, 17:50"\n')
+    [row] = take({f"Ada_7_assignsubmission_file_/{NAME}": A}, rosters=[sheet]).rows
     assert (row.student, row.handed_in) == ("a@b.c", "")
 
 
 def test_a_clock_that_is_ahead_is_not_believed(course: Course, tmp_path: Path) -> None:
-    later = datetime.now(UTC) + timedelta(days=400)
-    box = mailbox_of(
-        tmp_path / "in.mbox", message("ada@uni.example", {NAME: A}, date=later.strftime("%a, %d %b %Y %H:%M:%S +0000"))
-    )
+    later = format_datetime(datetime.now(UTC) + timedelta(days=400))
+    box = mailbox_of(tmp_path / "in.mbox", message("ada@uni.example", {NAME: A}, date=later))
     [row] = collect(course, box).rows
     assert row.handed_in == ""
     assert "is in the future" in row.said[0]
 
 
-def test_nobody_else_collects_at_the_same_time(course: Course, tmp_path: Path) -> None:
-    from autograder.delivery.deliver import deliverer
-
-    download = put(tmp_path / "s.zip", zipped(CANVAS))
+def test_nobody_else_collects_at_the_same_time(course: Course, take: Take) -> None:
     with deliverer(course, dry_run=False), pytest.raises(BadInput, match="another `katze collect`"):
-        collect(course, download)
+        take(CANVAS)
     put(course.submitted / ".collecting-x" / "y" / NAME, A)  # by a run that was cut off
-    collect(course, download)
+    take(CANVAS)
     assert not [path for path in course.submitted.iterdir() if path.name.startswith(".")]
 
 

@@ -9,6 +9,7 @@ import pytest
 from autograder.cli import main
 from autograder.course.course import Course
 from autograder.platforms.misplaced import how_to_collect, misplaced
+from tests.autograder.platforms.downloads import laid
 from tests.autograder.small_class import LESSON, hand_in, make_course
 
 
@@ -17,10 +18,8 @@ def course(tmp_path: Path) -> Course:
     return make_course(tmp_path)
 
 
-def lay(course: Course, path: str) -> None:
-    place = course.submitted / path
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_text("{}")
+def lay(course: Course, *paths: str) -> None:
+    laid(course.submitted, dict.fromkeys(paths, b"{}"))
 
 
 PLACES: dict[str, tuple[list[str], list[str]]] = {
@@ -60,8 +59,7 @@ PLACES: dict[str, tuple[list[str], list[str]]] = {
 @pytest.mark.parametrize("case", PLACES)
 def test_what_lies_where_no_lesson_looks_is_told(case: str, course: Course) -> None:
     files, told = PLACES[case]
-    for file in files:
-        lay(course, file)
+    lay(course, *files)
     assert misplaced(course, LESSON) == told
 
 
@@ -83,15 +81,13 @@ def test_a_download_is_told_with_the_command_that_collects_it(
     case: str, course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files, said = DOWNLOADS[case]
-    for file in files:
-        lay(course, file)
+    lay(course, *files)
     monkeypatch.chdir(course.root)
     assert said in how_to_collect(course)
 
 
 def test_what_was_collected_is_no_download_and_links_are_not_followed(course: Course) -> None:
-    for path in ("ada/01_attention/01_attention.ipynb", "ben_1_2_x/01_attention/x.ipynb", "notes.txt"):
-        lay(course, path)
+    lay(course, "ada/01_attention/01_attention.ipynb", "ben_1_2_x/01_attention/x.ipynb", "notes.txt")
     (course.submitted / "zora").symlink_to(course.root)
     assert how_to_collect(course) == ""
     assert misplaced(course, LESSON) == []
@@ -105,8 +101,7 @@ def test_grade_tells_of_them(course: Course, capsys: pytest.CaptureFixture[str])
     assert "no submissions to 01_attention" in error
     assert "inbox.mbox is a download: run `katze collect" in error
     hand_in(course, "ada")
-    for number in range(12):
-        lay(course, f"s{number:02}/01-attention/{LESSON}.ipynb")
+    lay(course, *[f"s{number:02}/01-attention/{LESSON}.ipynb" for number in range(12)])
     assert main(["grade", LESSON, "--course", str(course.root)]) == 0
     said = capsys.readouterr().err
     assert "not looked at: inbox.mbox, s00/01-attention, " in said
