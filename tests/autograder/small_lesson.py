@@ -7,9 +7,7 @@ from typing import Any
 
 import nbformat
 
-from autograder.intake.submission import (
-    read_notebook,
-)
+from autograder.intake.submission import read_notebook
 from autograder.repair import CellKind, Release, Repaired, answers_in, repair
 from course_lib.exercises import COURSE
 

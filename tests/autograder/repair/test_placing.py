@@ -19,25 +19,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.intake import sanitise
-from autograder.intake.submission import (
-    Unreadable,
-    read_notebook,
-)
+from autograder.intake.submission import Unreadable, read_notebook
 from autograder.repair import CellKind, Release, Repaired, repair
 from autograder.repair.cells import notice_below
 from autograder.repair.text import defined
 from course_lib.checking.notebook import IMPORTED_CHECK
-from tests.autograder.small_lesson import (
-    assert_mended_once,
-    by_id,
-    cell,
-    drop,
-    filled,
-    graded,
-    mended,
-    order,
-    released,
-)
+from tests.autograder.small_lesson import assert_mended_once, by_id, cell, drop, filled, graded, mended, order, released
 
 Edit = Callable[[dict[str, Any]], object]
 
@@ -96,6 +83,10 @@ def own(place: int, source: str, kind: str = "code") -> Edit:
     return lambda notebook: notebook["cells"].insert(place, cell(kind, "own", source))
 
 
+def without(*identities: str) -> Edit:
+    return lambda notebook: drop(notebook, *identities)
+
+
 def more(identity: str, source: str) -> Edit:
     """More code in a cell of the release."""
     return lambda notebook: by_id(notebook, identity).update(
@@ -108,6 +99,12 @@ def emptied(identity: str, statement: str) -> Edit:
     return lambda notebook: by_id(notebook, identity).update(
         source=by_id(notebook, identity)["source"].replace("raise NotImplementedError()", statement)
     )
+
+
+def mended_after(notebook: dict[str, Any], edits: tuple[Edit, ...]) -> Repaired:
+    for edit in edits:
+        edit(notebook)
+    return mended(notebook)
 
 
 ELSEWHERE: dict[str, tuple[Edit, ...]] = {
@@ -141,10 +138,7 @@ ELSEWHERE: dict[str, tuple[Edit, ...]] = {
 
 @pytest.mark.parametrize("case", ELSEWHERE)
 def test_an_answer_counts_wherever_it_was_written(case: str):
-    notebook = released()
-    for edit in ELSEWHERE[case]:
-        edit(notebook)
-    repaired = mended(notebook)
+    repaired = mended_after(released(), ELSEWHERE[case])
     for task, right in RIGHT.items():
         assert right.partition("\n")[2] in counting(repaired, task)
     assert not any("x - " in cell.source for cell in repaired.cells if cell.kind is CellKind.ANSWER)
@@ -168,10 +162,7 @@ def test_an_answer_counts_wherever_it_was_written(case: str):
     ids=["into a file", "timed alone", "a wrong answer", "a comment"],
 )
 def test_a_cell_of_an_answer_stays_one_unless_it_says_nothing(edits: tuple[Edit, ...], said: tuple[str, ...]):
-    notebook = released()
-    for edit in edits:
-        edit(notebook)
-    repaired = mended(notebook)
+    repaired = mended_after(released(), edits)
     assert repaired.repairs == said
     assert ("return x + 1" in counting(repaired, "one")) == bool(said)
     assert not said or "see above" in "".join(c.source for c in repaired.cells if c.kind is CellKind.MARKDOWN)
@@ -199,11 +190,8 @@ IN_WORDS: dict[str, tuple[str, tuple[Edit, ...]]] = {
     "in the question": (ADOPTED, (more("question", SHORT),)),
     "below, in characters": (ADOPTED, (own(10, "因为。", "markdown"),)),
     "below, as a picture": (ADOPTED, (own(10, '<img src="answer.png">', "markdown"),)),
-    "below the question, its cell deleted": (
-        ADOPTED,
-        (lambda notebook: drop(notebook, "why"), own(9, SHORT, "markdown")),
-    ),
-    "in the question, its cell deleted": (ADOPTED, (lambda notebook: drop(notebook, "why"), more("question", SHORT))),
+    "below the question, its cell deleted": (ADOPTED, (without("why"), own(9, SHORT, "markdown"))),
+    "in the question, its cell deleted": (ADOPTED, (without("why"), more("question", SHORT))),
     "below, as a comment": (TOLD, (own(10, "# Because it depends."),)),
     "below, as a string": (TOLD, (own(10, '"""\nBecause it depends.\n"""'),)),
     "below, printed": (TOLD, (own(10, 'print("Because it depends.")'),)),
@@ -216,10 +204,7 @@ IN_WORDS: dict[str, tuple[str, tuple[Edit, ...]]] = {
     "in a comment of a check": (TOLD, (more("one-c", f"# {LONG}\n# {LONG}"),)),
     "in a string of a check": (TOLD, (more("one-c", f'"""{LONG} {LONG}"""'),)),
     "a remark in another answer": (NOTHING, (more("one-a", f"# {LONG}"),)),
-    "elsewhere, its cell deleted": (
-        TOLD,
-        (lambda notebook: drop(notebook, "question", "why"), own(1, LONG, "markdown")),
-    ),
+    "elsewhere, its cell deleted": (TOLD, (without("question", "why"), own(1, LONG, "markdown"))),
 }
 
 
@@ -228,9 +213,7 @@ def test_an_answer_in_words_is_read_wherever_it_was_written(case: str):
     notebook = filled()
     by_id(notebook, "why")["source"] = by_id(released(), "why")["source"]
     became, edits = IN_WORDS[case]
-    for edit in edits:
-        edit(notebook)
-    repaired = mended(notebook)
+    repaired = mended_after(notebook, edits)
     [why] = [cell for cell in repaired.cells if cell.kind is CellKind.WRITTEN]
     assert (why.origin == "student") == (became != NOTHING)
     assert ("A person decides whether " in why.source) == (became == TOLD)
