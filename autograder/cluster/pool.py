@@ -72,17 +72,13 @@ class ClusterPool:
         client: the cluster's client.
         side: the client's part of the grading.
         tell: called with a line for the instructor about a worker that is refused or lost.
-        lost_seconds: how long to wait when no worker is left.
     """
 
-    def __init__(
-        self, client: Any, side: ClientSide, tell: Callable[[str], None], lost_seconds: float = LOST_SECONDS
-    ) -> None:
+    def __init__(self, client: Any, side: ClientSide, tell: Callable[[str], None]) -> None:
         self.name = f"katze-{client.id}"
         self._client = client
         self._side = side
         self._tell = tell
-        self._lost_seconds = lost_seconds
         self._refused: dict[str, str] = {}
         self._offering: set[str] = set()
         self._on_their_way: dict[Future[Finished], Any] = {}
@@ -195,7 +191,7 @@ class ClusterPool:
             logger.info("%d workers can grade", len(offering))
         if offering:
             self._last_offer = now
-        elif now - self._last_offer > self._lost_seconds:
+        elif now - self._last_offer > LOST_SECONDS:
             why = "".join(f"; {problem}" for problem in dict.fromkeys(self._refused.values()))
             raise WorkersLost(f"no worker is left that can grade{why}")
         self._offering = offering

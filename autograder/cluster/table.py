@@ -9,21 +9,18 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from autograder.cluster.connecting import PATIENCE_SECONDS, connected
+from autograder.cluster.connecting import connected
 from autograder.cluster.examining import ExaminedWorker, examine_oneself, refusal
 from autograder.cluster.pool import examine_workers
 
 _SHOWN = ("Katze", "Python", "torch", "dask")
 
 
-def examine_cluster(
-    address: str, workers: int, min_level: str = "", patience: float = PATIENCE_SECONDS, trusted: bool = False
-) -> list[ExaminedWorker]:
+def examine_cluster(address: str, min_level: str, patience: float, trusted: bool) -> list[ExaminedWorker]:
     """Ask all workers what they would grade with, and compare that with this machine.
 
     Args:
         address: the scheduler's address, or "local".
-        workers: the number of workers of a local cluster.
         min_level: the weakest acceptable sandbox level; empty for grading's default.
         patience: how long to wait for the scheduler, and then for a worker, in seconds.
         trusted: whether a connection to another machine may be unencrypted.
@@ -31,7 +28,7 @@ def examine_cluster(
     Raises:
         BadInput: the scheduler does not answer, or the connection would be unencrypted without being trusted.
     """
-    with connected(address, workers, patience, trusted) as client:
+    with connected(address, patience=patience, trusted=trusted) as client:
         here = examine_oneself(level="L0")  # the client opens no sandbox
         return examine_workers(client, here, min_level, "")
 

@@ -33,6 +33,6 @@ def _run_on_cluster(options: argparse.Namespace) -> int:
         from autograder.cluster.table import examine_cluster, print_workers
 
     level = options.min_level or ""
-    workers = examine_cluster(options.scheduler, 1, level, options.scheduler_wait, options.trust_scheduler)
+    workers = examine_cluster(options.scheduler, level, options.scheduler_wait, options.trust_scheduler)
     tell(options, list(map(asdict, workers)), lambda console: print_workers(workers, console))
     return FAILED if any(worker.refused for worker in workers) else DONE

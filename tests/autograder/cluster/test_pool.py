@@ -47,8 +47,8 @@ class Run:
         most: how many submissions were on their way at a time.
     """
 
-    def __init__(self, client: Any, folder: Path, unfit: tuple[str, ...] = (), lost_seconds: float = 60.0) -> None:
-        self.client, self.folder, self.unfit, self.lost_seconds = client, folder, unfit, lost_seconds
+    def __init__(self, client: Any, folder: Path, unfit: tuple[str, ...] = ()) -> None:
+        self.client, self.folder, self.unfit = client, folder, unfit
         self.told: list[str] = []
         self.written: list[str] = []
         self.most = 0
@@ -70,7 +70,7 @@ class Run:
 
     def over(self, *names: str) -> Iterator[Finished]:
         def opened() -> ClusterPool:
-            self.pool = ClusterPool(self.client, self, self.told.append, self.lost_seconds)
+            self.pool = ClusterPool(self.client, self, self.told.append)
             return self.pool
 
         def tick() -> None:
@@ -225,8 +225,8 @@ def test_one_whose_disk_is_full_gets_no_more_and_is_named(run: Run) -> None:
     assert [line for line in run.told if line.endswith(f"is refused: {FULL}")] == run.told != []
 
 
-def test_where_all_disks_are_full_the_run_ends_and_says_so(run: Run) -> None:
-    run.lost_seconds = 0.5
+def test_where_all_disks_are_full_the_run_ends_and_says_so(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "LOST_SECONDS", 0.5)
     with pytest.raises(WorkersLost, match=f"no worker.*{FULL}"):
         list(run.over(*[f"full_{number}" for number in range(4)]))
 
