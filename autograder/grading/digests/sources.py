@@ -144,12 +144,13 @@ def _said(source: str) -> str:
     for documented in ast.walk(tree):
         if isinstance(documented, _DOCUMENTED):
             documented.body = list(_without_words(documented.body)) or [ast.Pass()]
+    told = {"Misconception": 1} | ({"mistake": 0} if "course_lib.exercises.common" in source else {})
     for node in ast.walk(tree) if "Exercise" in source or "Misconception" in source else ():
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             if node.func.id == "Exercise":
                 node.keywords = [one for one in node.keywords if one.arg not in READ_APART]
-            elif node.func.id == "Misconception":  # its message is compared by itself
-                node.args[1:2] = []
+            elif node.func.id in told:  # its message, the argument in this position, is compared by itself
+                node.args[told[node.func.id] : told[node.func.id] + 1] = []
                 node.keywords = [one for one in node.keywords if one.arg != "message"]
     return ast.unparse(tree)
 

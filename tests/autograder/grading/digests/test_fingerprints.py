@@ -138,6 +138,16 @@ def test_what_decides_a_grade_counts(tmp_path: Path, old: str, new: str) -> None
     assert fingerprint(tmp_path, (old, new)) != fingerprint(tmp_path)
 
 
+BY_NAME = ('(Misconception("tripled", "Your answer triples.", lambda', 'mistake("Your answer triples.", tripled=lambda')
+
+
+@pytest.mark.parametrize("written", [[], [BY_NAME, ("3 * x),)", "3 * x)"), ("import kinds", "import kinds, mistake")]])
+def test_a_message_is_compared_by_itself(tmp_path: Path, written: list[tuple[str, str]]) -> None:
+    before = fingerprint(tmp_path, *written)
+    after = fingerprint(tmp_path, *written, ("Your answer triples.", "Your answer takes it three times."))
+    assert {part for part in before if before[part] != after[part]} == {"texts"}
+
+
 def test_a_class_counts_by_what_it_does(tmp_path: Path) -> None:
     net = ("reference=doubled", "reference=Net")
     before = fingerprint(tmp_path, net)
