@@ -30,6 +30,7 @@ CONFIGS = {
     "window in one block": replace(LLAMA, window=2, windowed=(1,)),
     "window and learned positions": GPTConfig(31, 12, 16, 4, 2, 24, window=3),
     "yarn": replace(LLAMA, rotary=RotaryConfig(extension="yarn", factor=2.0, trained_context=6)),
+    "llama3": replace(LLAMA, rotary=RotaryConfig(extension="llama3", factor=2.0, trained_context=6)),
     "no biases": GPTConfig(31, 12, 16, 4, 2, 24, bias=False),
 }
 IDS = torch.tensor([[5, 17, 30, 9, 4, 11, 8, 3], [7, 12, 3, 3, 25, 6, 1, 19]])
