@@ -416,7 +416,10 @@ class Exercise:
 
 
 def _both(first: Misconception, second: Misconception, answer: Callable[..., Value]) -> Misconception:
-    message = f"It does what two mistakes at once do. First: {first.message} Second: {second.message}"
+    if first.message == second.message:  # the same slip in two places
+        message = first.message
+    else:
+        message = f"It does what two mistakes at once do. First: {first.message} Second: {second.message}"
     return Misconception(f"{first.id}+{second.id}", message, answer)
 
 

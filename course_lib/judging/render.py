@@ -125,10 +125,10 @@ def lead(verdict: Verdict) -> str:
 
 
 def _changes_its_arguments(verdict: Verdict) -> str:
-    """Return the first sentence if the core part fails only because arguments were changed; empty otherwise."""
+    """Return the first sentence if arguments were changed wherever the core part fails; empty otherwise."""
     failures = [result for result in verdict.cases if not result.passed]
     telling = [result for result in failures if result.case.part == CORE] or failures
-    if not telling or not all(map(_is_modified, telling)):
+    if not telling or not all(result.actual.modified for result in telling):
         return ""
     places = sorted({place for result in telling for place in result.actual.modified})
     names = " and ".join(argument_name(place, verdict.exercise.parameters) for place in places)

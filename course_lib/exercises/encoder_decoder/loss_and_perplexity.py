@@ -161,6 +161,11 @@ EXERCISE = Exercise(
         ),
         *_slips(
             paired=False,
+            softmax_twice=(
+                "Your answer takes a softmax before cross_entropy or log_softmax, which take one themselves. Pass the "
+                "logits.",
+                ("logits.log_softmax(dim=-1)", "logits.softmax(dim=-1).log_softmax(dim=-1)"),
+            ),
             every_token_at_every_position=(
                 "Your answer uses all tokens of `targets` at each position. Pick only the right one, with gather.",
                 (_PICKED, "torch.stack([one[:, right].mean(dim=-1) for one, right in zip(log_p, targets)])"),

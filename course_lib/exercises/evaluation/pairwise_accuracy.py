@@ -144,6 +144,13 @@ EXERCISE = Exercise(
             tolerance_on_one_side=_slip(
                 ("(difference < -tolerance)", "(difference < 0 and difference <= tolerance)"), paired=False
             ),
+            tolerance_excluded_even_at_0=_slip(
+                (
+                    "(difference > tolerance) - (difference < -tolerance)",
+                    "0 if abs(difference) < tolerance else 1 if difference > 0 else -1",
+                ),
+                paired=False,
+            ),
             tolerance_excluded=_slip(
                 (
                     "(difference > tolerance) - (difference < -tolerance)",

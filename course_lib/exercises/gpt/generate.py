@@ -166,6 +166,7 @@ EXERCISE = Exercise(
             "Your answer returns only the new tokens. Return the whole text, prompt first.",
             prompt_left_out=_slip((_RETURN, "return ids[len(prompt) :]")),
             # torch makes floats of an empty list: with nothing to write this one ends differently.
+            prompt_left_out_of_a_stack=_slip((_RETURN, "return torch.stack(list(ids[len(prompt) :]))")),
             prompt_left_out_of_a_list=_slip((_RETURN, "return torch.tensor(ids[len(prompt) :].tolist())")),
         ),
         *mistake(

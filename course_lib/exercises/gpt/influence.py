@@ -96,7 +96,7 @@ EXERCISE = Exercise(
             (_RETURN, "dim=0)"),
         ),
         changes_pile_up=(
-            "Your answer changes the ids themselves, so earlier changes remain. Start from a copy each time of the "
+            "Your answer changes the ids themselves, so earlier changes remain. Each time, start from a copy of the "
             "original text: ids.clone().",
             (_COPY, "changed if position else ids.clone()"),
         ),

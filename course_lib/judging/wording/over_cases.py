@@ -105,6 +105,8 @@ def _kept(exercise: Exercise, once: Results) -> str:
     failed = [result.case for result in once if not result.passed]
     if len(once) - len(failed) < _CALLS or any(result.outcome in _NOT_JUDGED for result in once):
         return ""
+    if CORE in exercise.parts and any(case.part != CORE for case in failed):
+        return ""  # what those parts ask for tells more
     for dimension in (*(name for name in sizes[0] if name != LEADING), ""):
         keys = [found.get(dimension) if dimension else tuple(sorted(found.items())) for found in sizes]
         before = [key in keys[:number] for number, key in enumerate(keys)]

@@ -172,6 +172,14 @@ _OF_SHAPES: list[Meaning] = [
         ),
         lambda found: f"In einsum each letter has one size: here {found[1]} is both {found[3]} and {found[2]}.",
     ),
+    (
+        re.compile(
+            r"Expected target size \[|multi-target not supported|input batch_size \(\d+\) to match target batch_size"
+        ),
+        "cross_entropy needs one target for each row of classes. If there are more dimensions, the classes are "
+        "dimension 1: transpose the logits to [batch, classes, tokens], or flatten both, with logits.flatten(0, 1) and "
+        "targets.flatten().",
+    ),
 ]
 """Messages about tensors whose shapes do not fit."""
 
@@ -270,6 +278,14 @@ _OF_OTHERS: list[Meaning] = [
     (
         re.compile(r"with \d+ elements cannot be converted to Scalar|only one element tensors can be converted"),
         "item(), float() and int() need a tensor with a single number.",
+    ),
+    (
+        re.compile(r"could not infer output dtype|Input dtype must be either a floating point or complex dtype"),
+        "The mean and its relatives need numbers with a decimal point: convert with .float() first.",
+    ),
+    (
+        re.compile(r"argument #1 'indices' to have one of the following scalar types"),
+        "nn.Embedding looks up whole numbers, the ids of tokens: this is a tensor of other numbers.",
     ),
     (
         re.compile(r"modified by an inplace operation"),

@@ -44,6 +44,11 @@ def test_where_another_part_is_wrong_besides_the_values_are_not_called_right() -
     assert "\n  Your answer changes its arguments (x). Work on a copy.\n" in verdict.text()
 
 
+def test_changed_arguments_are_told_where_they_make_the_values_wrong() -> None:
+    verdict = verdict_on(lambda x: x.mul_(3) - x.sum(), DOUBLE)
+    assert "\n  Your answer changes its arguments (x). Work on a copy.\n" in verdict.text()
+
+
 def test_a_misconception_is_named_though_the_argument_is_changed_as_well() -> None:
     exercise = exercises.find("attention.scale")
     assert named(lambda scores, d_head: scores.div_(d_head), exercise) == "divided_by_d_head"

@@ -15,7 +15,7 @@ import torch
 from torch import Generator, Tensor, nn
 
 from course_lib import exercises
-from course_lib.judging.exercise import Case, Exercise
+from course_lib.judging.exercise import CORE, Case, Exercise
 from tests.course_lib.judging.samples import DOUBLE, SCALE, verdict_on
 
 
@@ -229,6 +229,14 @@ def test_what_is_kept_under_a_size_is_told_where_only_cases_of_that_size_fail(
     )
     assert found.startswith(reason)
     assert bool(found) == bool(reason)
+
+
+def test_no_cache_is_suspected_where_a_part_of_its_own_fails() -> None:
+    cases = [Case(str(size), (torch.rand(size), None)) for size in SIZES[:6]]
+    large = Case("large numbers", (1e4 + torch.rand(2, 3), None), part="large")
+    parted = replace(SUM, cases=lambda g, h: [*cases, large], parts={CORE: 2, "large": 1})
+    found = told(lambda x, mask: x.clamp(max=10).sum(dim=-1), parted)
+    assert found == "Wrong in one case only, “large numbers”, and right in the 6 others."
 
 
 def test_nothing_is_said_about_a_prediction() -> None:

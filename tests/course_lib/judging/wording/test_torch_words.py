@@ -8,6 +8,7 @@ from course_lib.blocks import BlockOutput
 from course_lib.judging.wording.torch_words import explained, speaks_of_shapes
 
 X = torch.ones(2, 3)
+IDS = torch.zeros(4, 2, dtype=torch.int64)
 BLOCK = BlockOutput(X)
 
 
@@ -48,9 +49,14 @@ SHAPES: list[tuple[Callable[[], object], str]] = [
     (lambda: torch.cat([X, torch.ones(1, 4)]), "all other dimensions to be equal: here 3 and 4"),
     (lambda: X[torch.ones(3, 2, dtype=torch.bool)], "x's own shape ([2, 3], not [3, 2])"),
     (lambda: torch.einsum("ij,ij->i", X, torch.ones(2, 4)), "here j is both 3 and 4"),
+    (lambda: nn.functional.cross_entropy(torch.ones(4, 2, 3), IDS), "the classes are dimension 1"),
+    (lambda: nn.functional.cross_entropy(torch.ones(8, 3), IDS), "logits.flatten(0, 1) and targets.flatten()"),
+    (lambda: nn.functional.cross_entropy(torch.ones(8, 3), IDS[0]), "one target for each row of classes"),
 ]
 
 OTHERS: list[tuple[Callable[[], object], str]] = [
+    (lambda: (X > 0).mean(), "convert with .float() first"),
+    (lambda: nn.Embedding(3, 2)(X), "looks up whole numbers"),
     (lambda: X.sum(dim=2), "There is no dimension 2: this tensor has 2, counted from 0."),
     (lambda: X[5], "dimension 0 has size 2, so there is no index 5"),
     (lambda: X @ torch.ones(3, 2, dtype=torch.float64), "dtype=x.dtype"),
