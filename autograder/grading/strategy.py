@@ -123,7 +123,7 @@ class Strategy(ABC):
             lesson=self.name,
             digest=task.digest,
             notebook="",
-            handed_in="",
+            handed_in=timestamps.stated_in(task.folder),
             slot=self.slot(task.student),
             conditions=self.conditions,
             exercises=exercises,

@@ -48,6 +48,15 @@ def stated(folder: int) -> str:
     return lines[0].strip()[:CHARACTERS] if lines else ""
 
 
+def stated_in(folder: Path) -> str:
+    """Return the first line of the file in a submission's folder, wherever that is; empty if it cannot be read."""
+    try:
+        with opened(folder) as inside:
+            return stated(inside)
+    except (OSError, Unreadable):
+        return ""
+
+
 def moment(timestamp: datetime | str | None) -> datetime | None:
     """Return a time in UTC without a zone, as nbgrader stores it; None for text that is not a time."""
     if not timestamp or (isinstance(timestamp, str) and len(timestamp) > CHARACTERS):

@@ -110,7 +110,6 @@ class PlainStrategy(Strategy):
                 [remark for one in judged for remark in one.remarks],
             ),
             notebook=hashlib.sha256("".join(one.digest for one in read).encode()).hexdigest() if read else "",
-            handed_in=next((one.timestamp for one in read), ""),
             repairs=tuple(f"{one.name}.ipynb: {repair}" for one in judged for repair in one.repaired.repairs),
         )
         written = write_graded(self, record, notebooks)

@@ -62,6 +62,7 @@ def test_a_deadline_comes_to_pages_and_totals_without_grading(graded: Course) ->
     assert "counts as on time." in page(graded, "gus")
     assert "<strong>No score</strong>" in page(graded, "zora")
     assert "Being late costs" not in page(graded, "zora")
+    assert "1 day 1 hour late" in page(graded, "zora")
     [record] = [one for one in run.records() if one["student"] == "ben" and one["exercise"] == "attention.scores"]
     assert record["total"]["late_penalty"] == LOST
 
@@ -93,7 +94,7 @@ def test_how_a_lesson_counts_in_the_total_comes_to_the_pages_when_it_changes(gra
     before = page(graded, "ada")
     run = regrade(graded, f"drop_lowest = 1\n[lessons.{LESSON}]\nweight = 2\n")
     assert (why(run), run.due_pages) == ({}, ("ada", "ben", "gus", "zora"))
-    assert "Its weight in the total is 2, and of the total your lowest lesson is dropped." in page(graded, "ada")
+    assert "Its weight in the total is 2, and your lowest lesson is left out of the total." in page(graded, "ada")
     assert "It does not count in the total." not in page(graded, "ada")
     regrade(graded, f"drop_lowest = 1\n[lessons.{LESSON}]\nweight = 0\n")
     assert "It does not count in the total." in page(graded, "ada")
