@@ -12,7 +12,7 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from course_lib.judging.rules import Code, Use, dotted, line_of, syntax_tree, uses
+from course_lib.judging.rules import Code, Use, cannot_run, dotted, line_of, syntax_tree, uses
 
 MOST_PLACES = 10
 """The most places to name in a notebook."""
@@ -84,7 +84,7 @@ def hidden_calls(cells: Sequence[str], own: Collection[int], names: Iterable[str
     stand_for = {use.binds: use.path if use.is_renamed else use.binds for _, use in used if use.binds}
     ways = {(place, use.line, _reason(use, stand_for)) for place, use in used if place in own}
     ways |= {(place, line, reason) for place in own for line, reason in _alone(syntax_tree(cells[place]))}
-    ways |= {(place, 0, _UNREAD) for place in own if read[place] is None and cells[place].strip()}
+    ways |= {(place, 0, _UNREAD) for place in own if read[place] is None and not cannot_run(cells[place])}
     known = {_package(use) for place, use in used if use.binds and place not in own}
     foreign = [
         (place, use) for place, use in used if place in own and use.binds and _package(use) not in known | _EVERYWHERE

@@ -244,6 +244,27 @@ def syntax_tree(source: str) -> ast.Module | None:
         return None
 
 
+def cannot_run(source: str) -> bool:
+    """Return whether a cell does nothing: it is empty, or neither Python nor anything that IPython makes Python of."""
+    lines = [line for line in source.splitlines() if line.strip()]
+    if not lines:
+        return True
+    if len(source) > LONGEST_CELL or lines[0][0].isspace() or any(map(_OF_IPYTHON.search, lines)):
+        return False
+    try:
+        with _PARSING:
+            ast.parse(source)
+    except SyntaxError:
+        return True
+    except (ValueError, RecursionError, MemoryError):
+        return False
+    return False
+
+
+_OF_IPYTHON = re.compile(r"^\s*(?:[%!?/,;]|>>>|\.\.\.|In \[)|=\s*[%!]|\?\s*$")
+"""A line that IPython may turn into Python."""
+
+
 def is_diverted(source: str) -> bool:
     """Return whether a cell magic sends the code elsewhere: to a file, another program, or a timer."""
     return _DIVERTING.match(source) is not None

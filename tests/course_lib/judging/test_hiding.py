@@ -42,6 +42,7 @@ def found(*own: str) -> list[tuple[int, int, str]]:
         ("y.register_hook(print)", "runs in"),
         ("getattr(math, 'e' + 'xp')", "finds something"),
         ("vars(math)['exp']", "finds something"),
+        ("y = !ls (", "is too"),
         ("x = '" + "a" * 25_000 + "'", "is too"),
     ],
 )
@@ -67,6 +68,8 @@ def test_what_could_hide_a_call_is_found_wherever_it_stands(source: str, reason:
         "%matplotlib inline\n" + HONEST,
         "def f(x):\n    return getattr(x, 'exp')()",
         "from course_lib import show\nshow.bars(1)\n" + HONEST,
+        HONEST.replace("return", "  y = (\n    return"),
+        "exec('y = 1'\n" + HONEST,
         "",
     ],
 )
