@@ -13,10 +13,12 @@ from typing import Any
 
 from autograder.box.confinement.levels import Level
 from autograder.course.course import Course
+from autograder.course.store.collected import readable_deliveries, write_collected
 from autograder.errors import BadInput
 from autograder.gradebook.access import open_gradebook
 from autograder.gradebook.changes.adjustments import Adjustment, adjusted
 from autograder.gradebook.copying import copy_to_file
+from autograder.gradebook.grades import read_grades
 from autograder.gradebook.record import Record
 from autograder.grading.batch import find_weakest, frozen_in_words, select_submissions
 from autograder.grading.kinds import strategy_for
@@ -41,7 +43,8 @@ def preview_lesson(
     Returns:
         JSON data: the submissions that would be graded, with the reasons, the exercises to judge and their automatic
         points; how many would stay as they are; the course's new decisions, a line per exercise, and the students whose
-        points would change because of them; and a line that says that a frozen lesson would not be graded.
+        points would change because of them; those whose late penalty or due date would be written; and a line that says
+        that a frozen lesson would not be graded.
 
     Raises:
         BadInput: whatever would keep `grade_assignment` from starting.
@@ -75,6 +78,11 @@ def preview_lesson(
             {"student": student, "before": old, "after": new}
             for student, record in recorded.records.items()
             if not record.void and (old := _points(adjusted(record, before))) != (new := _points(adjusted(record, now)))
+        ],
+        "penalties": [
+            one.student
+            for one in (read_grades(course, [lesson])[lesson] if recorded.records else ())
+            if not one.lateness.is_written and one.student not in {task.student for task in tasks}
         ],
     }
 
@@ -113,6 +121,7 @@ def _copy(course: Course, other: Course, lesson: str) -> None:
     if course.secret_file.exists():
         other.secret_file.parent.mkdir()
         shutil.copyfile(course.secret_file, other.secret_file)
+    write_collected(other, lesson, readable_deliveries(course, lesson))  # it says whom a platform calls late
     copy_to_file(course.gradebook, other.root / _COPIED)
     if (course.source / lesson).is_dir():
         shutil.copytree(course.source / lesson, other.source / lesson)

@@ -57,8 +57,10 @@ class TestDryRun:
     def test_it_says_whose_points_would_count_otherwise(
         self, course: Course, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        (course.root / "course.toml").write_text('[exercises."attention.scores"]\ndrop = true\n')
+        due = f"[lessons.{LESSON}]\ndue = 2026-11-20T18:00:00+01:00\n"
+        (course.root / "course.toml").write_text(due + '[exercises."attention.scores"]\ndrop = true\n')
         out = dry_run(course, capsys)
+        assert "deadlines or late penalties have changed: ada_reference, " in out
         assert "to be counted anew, attention.scores: dropped\n" in out
         assert f"  17 of {CHECKED} points -> 16 of {CHECKED - 1} points: ada_reference\n" in out
         found = json.loads(dry_run(course, capsys, "--json"))
