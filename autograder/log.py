@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from shlex import quote
@@ -100,8 +101,8 @@ def _unknown(course: Course, student: str, lesson: str, known: Mapping[str, Reco
     if not known:
         course.release_notebook(lesson)  # a misspelled lesson raises an error that lists the known ones
         return f"nothing of {lesson} has been graded yet; run `{course.grading(lesson)}`"
-    near = difflib.get_close_matches(student, known, n=3, cutoff=0.5)
-    near = near or [name for name in known if student.casefold() in name.casefold()][:3]
+    near = [name for name in known if student.casefold() in name.casefold()][:3]
+    near = near or difflib.get_close_matches(student, known, n=3, cutoff=0.5)
     hint = (
         f"did you mean {' or '.join(near)}?"
         if near
@@ -243,7 +244,8 @@ def _print_cases(cases: Sequence[Mapping[str, Any]], every_case: bool, console: 
         _print(console, 6, ("ok    ", "green"), (f"{count(len(right), 'case')} right{kept}", ""))
     together: dict[str, list[Mapping[str, Any]]] = {}
     for case in cases if every_case else (case for case in cases if case not in right):
-        together.setdefault(case["message"].removeprefix(f"{case['name']}: ").removeprefix(AGAIN), []).append(case)
+        name = _NUMBER.sub("…", case["name"]) if case["hidden"] else case["name"]  # as the message has it
+        together.setdefault(case["message"].removeprefix(f"{name}: ").removeprefix(AGAIN), []).append(case)
     for message, alike in together.items():
         for case in alike:
             mark = ("ok    ", "green") if case in right else ("FAIL  ", "yellow")
@@ -251,6 +253,9 @@ def _print_cases(cases: Sequence[Mapping[str, Any]], every_case: bool, console: 
             _print(console, 6, mark, (case["name"], ""), (f"  {', '.join(facts)}" if facts else "", "dim"))
         if message:
             _print(console, 12, (message, "dim"))
+
+
+_NUMBER = re.compile(r"\d+(?:\.\d+)*")
 
 
 def _print_event(event: Mapping[str, Any], console: Console) -> None:

@@ -199,7 +199,8 @@ class Course:
                 f"{lesson} is a plain nbgrader assignment, without exercises: `katze autograde {quote(lesson)}` grades "
                 "it, and `katze log` and `katze export` work for it too"
             )
-        known, near = ", ".join(lessons) or "none yet: run `katze release`", get_close_matches(lesson, lessons, n=1)
+        known = ", ".join(lessons) or "none yet: run `katze release`"
+        near = [name for name in lessons if name.startswith(lesson)] or get_close_matches(lesson, lessons, n=1)
         meant = f"did you mean {near[0]}? There are" if near else "there are"
         raise BadInput(f"no lesson {lesson!r} in {self.release}; {meant}: {known}")
 
