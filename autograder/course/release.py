@@ -287,8 +287,8 @@ def _complete(lesson: str, cell: NotebookNode, wanted: dict[str, Exercise]) -> N
         points = cell.metadata.nbgrader.setdefault("points", wanted[role.exercise].points)
         if points != wanted[role.exercise].points:
             raise BadInput(
-                f"{lesson}: {grade_id} gives {points!r} points, but the exercise has {wanted[role.exercise].points}: "
-                "delete them from the cell, which then gets the exercise's points"
+                f"{lesson}: {grade_id} gives {points!r} {'point' if points == 1 else 'points'}, but the exercise has "
+                f"{wanted[role.exercise].points}: delete them from the cell, which then gets the exercise's points"
             )
         calls = _checked_ids(lesson, cell)
         if not calls or set(calls) != {role.exercise}:

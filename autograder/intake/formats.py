@@ -18,7 +18,7 @@ NOTEBOOK_PARTS = 4_000_000
 NEWEST = (4, 5)
 """The newest known notebook format: major and minor version."""
 
-_AGAIN = "open it in Jupyter or Colab, save it, and submit it again."
+_AGAIN = "open your own copy in Jupyter or Colab, save it, and submit it again."
 _DEFINITION = re.compile(r"^(?:import [\w.]+|from [\w.]+ import |class \w+[(:]|(?:async )?def \w+\()", re.M)
 _FENCE = re.compile(r"^```", re.M)
 _CONFLICT = re.compile(r"^(?:<{7}|>{7}) ", re.M)

@@ -47,7 +47,7 @@ def share_in_words(record: Record, whose: str) -> str:
         )
     if record.drop_lowest and record.weight:
         lowest = "lowest lesson is" if record.drop_lowest == 1 else f"{record.drop_lowest} lowest lessons are"
-        clauses.append(f"of the total {whose} {lowest} dropped")
+        clauses.append(f"{whose} {lowest} left out of the total")
     return f"{', and '.join(clauses)}." if clauses else ""
 
 

@@ -210,7 +210,8 @@ def _outcomes(submission: Record) -> str:
         remarks.append(count(len(submission.repairs), "repair"))
     looks = [one for one in submission.exercises if one.worth_a_look]
     if looks:
-        remarks.append(f"{count(len(looks), 'answer')} to look at: see `katze report {quote(submission.lesson)}`")
+        where = f"katze report {quote(submission.lesson)} FILE.html"
+        remarks.append(f"{count(len(looks), 'answer')} to look at: see `{where}`")
     remarks += submission.remarks
     return "\n".join(["; ".join(parts), *(f"[dim]{escape(remark)}[/]" for remark in remarks)])
 
@@ -256,6 +257,8 @@ def print_preview(preview: Mapping[str, Any], console: Console) -> None:
         alike.setdefault(f"{score(**one['before'])} -> {score(**one['after'])}", []).append(one["student"])
     for change, names in sorted(alike.items(), key=lambda one: -len(one[1])):
         say(2, f"{change}: {some(names)}")
+    if preview["penalties"]:
+        say(0, f"deadlines or late penalties have changed: {some(preview['penalties'])}")
     say(0, NOTHING_WRITTEN)
 
 

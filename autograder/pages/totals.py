@@ -101,9 +101,8 @@ def remarks_on_totals(heading: str, lessons: Iterable[str], semester: Semester, 
     named = ", ".join(f"{lesson} (weight {weight:g})" for lesson, weight in weights.items())
     sentences = [f"{heading}: percent of the points of {named}."]
     if semester.drop_lowest:
-        sentences.append(
-            f"{heading}: each student's lowest {count(semester.drop_lowest, 'lesson')} dropped, never all of them."
-        )
+        lowest = "lesson is" if semester.drop_lowest == 1 else f"{semester.drop_lowest} lessons are"
+        sentences.append(f"{heading}: each student's lowest {lowest} dropped, but never all of them.")
     affected = sum("left out" in one.told or "not handed in" in one.told for one in totals)
     if affected:
         sentences.append(

@@ -73,7 +73,7 @@ def test_report(course: Course, told: Any) -> None:
         "max_points": MOST,
         "weight": 2,
     }
-    shared = f"{LESSON}: its weight in the total is 2, and of the total each student's lowest lesson is dropped."
+    shared = f"{LESSON}: its weight in the total is 2, and each student's lowest lesson is left out of the total."
     assert found["remarks"][0] == shared
     assert [(one["student"], one["points"], one["late_penalty"]) for one in found["students"]] == [
         ("ada", 18, 0),

@@ -19,6 +19,9 @@ def run(options: argparse.Namespace) -> None:
 
     course = course_of(options)
     found = status_of(course, options.lessons)
-    tell(options, [lesson.record() for lesson in found], lambda console: print_status(found, console))
+    plain = f"; `katze log` and `katze export` tell about {', '.join(course.assignments())}"
+    nothing = f"{course.root} has no lessons with exercises{plain if course.assignments() else ''}"
+    show = (lambda console: print_status(found, console)) if found else [nothing]
+    tell(options, [lesson.record() for lesson in found], show)
     if isinstance(course.gradebook, Server) and options.json != "-":
         print(f"gradebook: {course.gradebook}")

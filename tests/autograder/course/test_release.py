@@ -502,7 +502,7 @@ WHOLE_ANSWER = '    """Twice x."""\n    ### BEGIN SOLUTION\n'
         ("toy-why_double-written", "toy-double-check", "check must be a code cell; if it has flags, with grade true"),
         ("# %% [markdown] nbg", SECOND_ANSWER, "'toy-double-answer' is on 2 cells"),
         ('tags=["demo"]', 'tags="demo"', "is not a notebook: 'demo' is not of type 'array'"),
-        ('double-check"', 'double-check", "points": 1', "double-check gives 1 points, but the exercise has 3: delete"),
+        ('double-check"', 'double-check", "points": 1', "double-check gives 1 point, but the exercise has 3: delete"),
         ('double-check"', 'double-check", "points": "3"', "toy-double-check gives '3' points, but the exercise has 3"),
         ("toy-double-check", "toy-triple-check", "this lesson.s exercises have no toy.triple"),
         (

@@ -93,6 +93,6 @@ def test_how_it_came_about_is_told() -> None:
         "total", [FIRST, SECOND], semester, [Total(50), Total(1, "02_masking: not handed in, 0")]
     ) == [
         "total: percent of the points of 01_attention (weight 2), 02_masking (weight 1).",
-        "total: each student's lowest 1 lesson dropped, never all of them.",
+        "total: each student's lowest lesson is dropped, but never all of them.",
         "total: for 1 student a lesson is left out or a zero; the next column says which.",
     ]
