@@ -19,6 +19,8 @@ from course_lib.decoding.generation_config import GenerationConfig
 from course_lib.decoding.state import begin_decoding
 from course_lib.decoding.translator import Translator
 from course_lib.evaluation.metrics import evaluate_texts
+from course_lib.ground.tables import Table
+from course_lib.ground.timing import milliseconds
 from course_lib.masking import mask_scores
 from course_lib.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
 from course_lib.multihead import CrossAttention, MultiHeadAttention
@@ -28,11 +30,16 @@ from course_lib.objectives.losses import cross_entropy, language_model_loss, smo
 from course_lib.objectives.pretraining import MaskedTokens
 from course_lib.positions import LearnedPositions, shift_matrix, sinusoidal_encoding
 from course_lib.recurrent import RecurrentConfig, RecurrentEncoder
-from course_lib.text.batches import TextBatch, Windows, pad
+from course_lib.text.batches import TextBatch, Windows, examples, pad, translation_data
 from course_lib.text.byte_pairs import ByteLevelVocabulary
+from course_lib.text.downloads import multi30k
 from course_lib.text.fast_subwords import SubwordVocabulary
 from course_lib.text.packing import PackedTexts
-from course_lib.text.tokenization import JoinedPair
+from course_lib.text.shape_buckets import shared_vocabulary_data
+from course_lib.text.special_tokens import SpecialTokens
+from course_lib.text.texts import SentencePair
+from course_lib.text.timed_merges import vocabulary_of, word_counts
+from course_lib.text.tokenization import SPECIAL, CharacterVocabulary, JoinedPair, WordVocabulary, join_pair
 from course_lib.training.checkpoints import Checkpoints, average_weights
 from course_lib.training.distributed import join_processes
 from course_lib.training.loop import TrainingConfig, Validation, evaluate, train
@@ -54,6 +61,7 @@ gpt, transformer, bert = GPT(SIZES).eval(), Transformer(TWO_LANGUAGES).eval(), B
 endless = GPT(replace(SIZES, end_id=None))
 pieces = SubwordVocabulary.train_bpe(["the cat danced"], 30)
 translator = Translator(transformer, pieces, pieces)
+DANCE, NO_SOURCE = SentencePair("the cat danced", "die Katze tanzte"), SentencePair(" ", "die Katze")
 IDS, HALVES = torch.tensor([[4, 5, 6]]), torch.ones(1, 3)
 WORDS, MASK = torch.randn(1, 3, 8), torch.ones(1, 3, dtype=torch.bool)
 
@@ -301,6 +309,42 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: collate_labelled([]), ValueError, "at least one example, got none"),
     (lambda: MaskedTokens(11, 3, (), 0.0), ValueError, "above 0 and at most 1"),
     (lambda: MaskedTokens(11, 3, (), 1.5), ValueError, "above 0 and at most 1"),
+    (lambda: Windows(IDS[0], 0, 4), ValueError, "at least 1, got 0 and 4"),
+    (lambda: Windows(IDS[0], 2, 1).batch([]), ValueError, "at least one window, got none"),
+    (lambda: examples([NO_SOURCE], pieces, pieces), ValueError, "no words: ' ', translated as 'die Katze'"),
+    (lambda: translation_data([], pieces, pieces, 9), ValueError, "the data is empty"),
+    (lambda: translation_data([DANCE], pieces, pieces, 3), ValueError, r"tokens, more than a batch may have \(3\)"),
+    (lambda: shared_vocabulary_data([], pieces, 9), ValueError, "the data is empty"),
+    (lambda: shared_vocabulary_data([NO_SOURCE], pieces, 9), ValueError, "a source has no words: ' '"),
+    (lambda: shared_vocabulary_data([DANCE], pieces, 3), ValueError, r"may have \(3\); raise max_tokens, or leave"),
+    (lambda: multi30k("test"), ValueError, "has the parts train, val, test_2016_flickr, not 'test'"),  # type: ignore[arg-type]
+    (lambda: ByteLevelVocabulary((), pattern="gpt3"), ValueError, "pattern must be one of gpt2, gpt4, not 'gpt3'"),  # type: ignore[arg-type]
+    (lambda: ByteLevelVocabulary(((b"ab", b"c"),)), ValueError, "merged from b'ab', which no earlier pair"),
+    (lambda: ByteLevelVocabulary((), ("<a>", "<a>")), ValueError, "each special token once"),
+    (lambda: ByteLevelVocabulary(((b"a", b"b"),), ("ab",)), ValueError, "'ab' cannot be a special token"),
+    (lambda: ByteLevelVocabulary(()).decode([257]), ValueError, "id 257 is outside the vocabulary: expected 0 to 256"),
+    (lambda: ByteLevelVocabulary.learn(["", " \n"], 5), ValueError, "the texts have no words"),
+    (lambda: ByteLevelVocabulary.learn(["<|endoftext|>" * 2], 5), ValueError, "the texts have no words"),
+    (lambda: ByteLevelVocabulary.learn(["a"], 5, ("",)), ValueError, "none of them is empty"),
+    (lambda: ByteLevelVocabulary.learn(["a"], 5, ties="first"), ValueError, "ties must be one of smallest, largest"),  # type: ignore[arg-type]
+    (lambda: SubwordVocabulary.train_byte_bpe([" ", ""], 300), ValueError, "the texts have no words"),
+    (lambda: SubwordVocabulary.train_byte_bpe(["<|endoftext|>"], 300), ValueError, "the texts have no words"),
+    (lambda: SubwordVocabulary.train_byte_bpe(["a"], 300, special=[""]), ValueError, "none of them is empty"),
+    (lambda: pieces.encode_pair("a", "b"), ValueError, r"there is no token '\[CLS\]'"),
+    (lambda: SpecialTokens.choose({"<a>": 7}, ["<a>"], ["<a>"]).split("<a>"), ValueError, "special token '<a>'"),
+    (lambda: vocabulary_of(word_counts(["ab"]), [("abc", "a")]), ValueError, "is not among the pieces"),
+    (lambda: word_counts(["", " "]), ValueError, "the texts have no words"),
+    (lambda: WordVocabulary(("die", "Katze")), ValueError, "must begin with <pad>"),
+    (lambda: WordVocabulary((*SPECIAL, "die", "die")), ValueError, "'die' is there more than once"),
+    (lambda: WordVocabulary(SPECIAL).decode([0, 4]), ValueError, "id 4 is outside the vocabulary: expected 0 to 3"),
+    (lambda: WordVocabulary(SPECIAL).decode([-1]), ValueError, "id -1 is outside the vocabulary: expected 0 to 3"),
+    (lambda: CharacterVocabulary("Katze").encode("Kater"), ValueError, "holds 'r', which is not among the 5 known"),
+    (lambda: CharacterVocabulary("Katze").decode([5]), ValueError, "id 5 is outside"),
+    (lambda: CharacterVocabulary("aba"), ValueError, "each character once"),
+    (lambda: join_pair([5], [6], cls_id=1, sep_id=2, max_length=2), ValueError, "room for 3 special tokens, got 2"),
+    # what is measured and shown
+    (lambda: milliseconds(lambda: None, runs=0), ValueError, "runs must be at least 1, not 0"),
+    (lambda: Table(("a", "b"), [("only one",)]), ValueError, "a row of 1 cells does not fit a header of 2"),
     # training
     (lambda: constant_schedule(-0.1), ValueError, "rate must be at least 0 and finite, not -0.1"),
     (lambda: constant_schedule(0.1)(0), ValueError, "count from 1: there is no step 0"),

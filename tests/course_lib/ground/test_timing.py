@@ -21,11 +21,6 @@ def test_a_run_that_does_not_count_warms_up() -> None:
     assert len(calls) == 3
 
 
-def test_no_run_measures_nothing() -> None:
-    with pytest.raises(ValueError, match="at least 1, not 0"):
-        milliseconds(lambda: None, runs=0)
-
-
 def test_a_race_is_run_without_gradients() -> None:
     layer = torch.nn.Linear(2, 2)
     seen: list[Tensor] = []

@@ -24,43 +24,16 @@ FUNCTION_WORDS = set(
 )
 """Articles, pronouns, prepositions, conjunctions, auxiliaries, numerals, and adverbs of time and degree."""
 
-IRREGULAR = {
-    "baking": "bake",
-    "bigger": "big",
-    "bought": "buy",
-    "built": "build",
-    "caught": "catch",
-    "children": "child",
-    "drawn": "draw",
-    "drunk": "drink",
-    "eaten": "eat",
-    "fallen": "fall",
-    "faster": "fast",
-    "fishermen": "fisherman",
-    "forgotten": "forget",
-    "found": "find",
-    "goes": "go",
-    "hidden": "hide",
-    "hung": "hang",
-    "left": "leave",
-    "longer": "long",
-    "lost": "lose",
-    "lying": "lie",
-    "men": "man",
-    "older": "old",
-    "policemen": "policeman",
-    "seen": "see",
-    "slept": "sleep",
-    "sold": "sell",
-    "stronger": "strong",
-    "taken": "take",
-    "taller": "tall",
-    "thrown": "throw",
-    "warmer": "warm",
-    "women": "woman",
-    "workmen": "workman",
-    "written": "write",
-}
+IRREGULAR = dict(
+    pair.split(":")
+    for pair in """
+        baking:bake bigger:big bought:buy built:build caught:catch children:child drawn:draw drunk:drink eaten:eat
+        fallen:fall faster:fast fishermen:fisherman forgotten:forget found:find goes:go hidden:hide hung:hang
+        left:leave longer:long lost:lose lying:lie men:man older:old policemen:policeman seen:see slept:sleep
+        sold:sell stronger:strong taken:take taller:tall thrown:throw warmer:warm women:woman workmen:workman
+        written:write
+    """.split()
+)
 """Forms that the stemmer does not lead back to the word."""
 
 stem = PorterStemmer().stem

@@ -77,11 +77,10 @@ def gpt2(vocabulary: ByteLevelVocabulary, tmp_path_factory: pytest.TempPathFacto
     return tokenizer
 
 
-class TestWords:
-    @pytest.mark.parametrize("text", [*TEXTS, *HARD])
-    def test_are_those_of_tokenizers(self, text: str) -> None:
-        theirs = pre_tokenizers.ByteLevel(add_prefix_space=False).pre_tokenize_str(text)
-        assert [written(word.encode()) for word in split_words(text)] == [word for word, _ in theirs]
+@pytest.mark.parametrize("text", [*TEXTS, *HARD])
+def test_words_are_those_of_tokenizers(text: str) -> None:
+    theirs = pre_tokenizers.ByteLevel(add_prefix_space=False).pre_tokenize_str(text)
+    assert [written(word.encode()) for word in split_words(text)] == [word for word, _ in theirs]
 
 
 @pytest.fixture(scope="module")
@@ -109,10 +108,6 @@ class TestGPT4:
         assert list(ours.encode_stream(iter(text), allowed_special="all")) == expected
         assert ours.decode(expected, stop=False) == text
 
-    def test_another_pattern_is_refused(self) -> None:
-        with pytest.raises(ValueError, match="pattern must be one of gpt2, gpt4, not 'gpt3'"):
-            ByteLevelVocabulary((), pattern="gpt3")  # type: ignore[arg-type]
-
 
 class TestLearning:
     @pytest.mark.parametrize("texts", [TEXTS, *([text] for text in TEXTS), HARD, ["ab ba ab ba cd dc", "zy yz"]])
@@ -121,7 +116,8 @@ class TestLearning:
         theirs = library(texts, len(ours.pieces))
         assert list(ours.merges) == library_merges(theirs)
         assert {written(piece): i for piece, i in ours.ids.items()} == theirs.get_vocab()
-        assert [ours.encode(text) for text in [*TEXTS, *HARD]] == [theirs.encode(text).ids for text in [*TEXTS, *HARD]]
+        for text in [*TEXTS, *HARD]:
+            assert ours.encode(text) == theirs.encode(text).ids
 
     @settings(max_examples=100)
     @given(texts=SMALL, merges=st.integers(1, 30))
@@ -146,9 +142,8 @@ class TestLearning:
             if not counts:
                 break
             expected.append(max(counts, key=lambda pair: (counts[pair], pair)))
-            cut = {
-                tuple(merge_ids(pieces, expected[-1], b"".join(expected[-1]))): times for pieces, times in cut.items()
-            }  # type: ignore[arg-type, misc]
+            merged = b"".join(expected[-1])
+            cut = {tuple(merge_ids(pieces, expected[-1], merged)): times for pieces, times in cut.items()}  # type: ignore[arg-type, misc]
         assert list(ByteLevelVocabulary.learn(["a", *texts], merges, ties="largest").merges) == expected
 
     @pytest.mark.parametrize("pattern", get_args(Pattern))
@@ -168,13 +163,6 @@ class TestLearning:
         assert learned == ByteLevelVocabulary.learn(parts, 50, special, pattern=pattern)
         assert learned.merges != ByteLevelVocabulary.learn([text], 50, (), pattern=pattern).merges
 
-    def test_there_must_be_words(self) -> None:
-        for texts in (["", " \n"], [GPT2_END * 2]):
-            with pytest.raises(ValueError, match="the texts have no words"):
-                ByteLevelVocabulary.learn(texts, 5)
-        with pytest.raises(ValueError, match="ties must be one of smallest, largest, not 'first'"):
-            ByteLevelVocabulary.learn(["a"], 5, ties="first")  # type: ignore[arg-type]
-
 
 class TestVocabulary:
     def test_half_a_character_becomes_a_replacement_character(self, vocabulary: ByteLevelVocabulary) -> None:
@@ -188,36 +176,17 @@ class TestVocabulary:
         assert vocabulary.decode([end, end, *vocabulary.encode("the cat"), end, 64]) == "the cat"
         assert vocabulary.decode([end]) == vocabulary.decode([]) == ""
         assert vocabulary.decode([end, 64, end, 65], stop=False) == f"{GPT2_END}a{GPT2_END}b"
-
-    def test_other_special_tokens_are_spelled(self) -> None:
-        assert ByteLevelVocabulary((), ("<a>", GPT2_END)).decode([64, 256, 65]) == "a<a>b"
+        assert ByteLevelVocabulary((), ("<a>", GPT2_END)).decode([64, 256, 65]) == "a<a>b", "others are spelled"
 
     def test_special_tokens_are_refused_allowed_or_plain_text(self, vocabulary: ByteLevelVocabulary) -> None:
         text, end = f"a cat{GPT2_END} the cat", vocabulary.special_ids[GPT2_END]
         with pytest.raises(ValueError, match="the text spells the special token"):
             vocabulary.encode(text)
-        assert vocabulary.encode(text, allowed_special={GPT2_END}) == [
-            *vocabulary.encode("a cat"),
-            end,
-            *vocabulary.encode(" the cat"),
-        ]
+        expected = [*vocabulary.encode("a cat"), end, *vocabulary.encode(" the cat")]
+        assert vocabulary.encode(text, allowed_special={GPT2_END}) == expected
         plain = vocabulary.encode(text, disallowed_special=())
         assert end not in plain
         assert vocabulary.decode(plain) == text
-
-    def test_ids_outside_are_refused(self) -> None:
-        with pytest.raises(ValueError, match="id 257 is outside the vocabulary: expected 0 to 256"):
-            ByteLevelVocabulary(()).decode([257])
-
-    def test_contradictions_are_refused(self) -> None:
-        with pytest.raises(ValueError, match="merged from b'ab', which no earlier pair"):
-            ByteLevelVocabulary(((b"ab", b"c"),))
-        with pytest.raises(ValueError, match="each special token once"):
-            ByteLevelVocabulary((), ("<a>", "<a>"))
-        with pytest.raises(ValueError, match="none of them is empty"):
-            ByteLevelVocabulary.learn(["a"], 5, ("",))
-        with pytest.raises(ValueError, match="'ab' cannot be a special token"):
-            ByteLevelVocabulary(((b"a", b"b"),), ("ab",))
 
 
 class TestFiles:

@@ -20,11 +20,6 @@ def test_all_that_is_not_allowed_is_refused_by_default() -> None:
     assert SpecialTokens.choose(IDS, "all", "all") == SpecialTokens(IDS, frozenset())
 
 
-def test_what_is_refused_goes_before_what_is_allowed() -> None:
-    with pytest.raises(ValueError, match="spells the special token '<a>'"):
-        chosen(["<a>"], ["<a>"]).split("<a>")
-
-
 def test_the_longest_token_from_the_left_is_found() -> None:
     assert chosen(["<a>", "<a>b", "<<"], []).split("<a>b<<<a>c") == [8, 9, 7, "c"]
 

@@ -17,32 +17,27 @@ def written(folder: Path, content: str | bytes, name: str = "text.txt") -> Path:
 
 
 class TestText:
-    def test_is_read_as_it_stands(self, tmp_path: Path) -> None:
+    def test_is_read_as_it_stands_without_a_byte_order_mark_and_may_be_compressed(self, tmp_path: Path) -> None:
         assert read_text(written(tmp_path, "Äpfel\n\n und Mäuse ")) == "Äpfel\n\n und Mäuse "
-
-    def test_a_byte_order_mark_is_not_text(self, tmp_path: Path) -> None:
         assert read_text(written(tmp_path, b"\xef\xbb\xbfKatze")) == "Katze"
-
-    def test_may_be_compressed(self, tmp_path: Path) -> None:
         assert read_text(written(tmp_path, gzip.compress("Mäuse".encode()), "text.gz")) == "Mäuse"
 
-    @pytest.mark.parametrize("text", ["", "a"])
-    def test_needs_something_to_predict(self, tmp_path: Path, text: str) -> None:
-        with pytest.raises(ValueError, match=f"has {len(text)} characters; .* needs at least two"):
-            read_text(written(tmp_path, text))
-
-    def test_other_encodings_are_refused(self, tmp_path: Path) -> None:
-        with pytest.raises(ValueError, match="not UTF-8 text: byte 1 cannot be read"):
-            read_text(written(tmp_path, "Mäuse".encode("latin-1")))
-
     @pytest.mark.parametrize(
-        "content",
-        [gzip.compress(b"Katze" * 99)[:-9], gzip.compress(b"Katze" * 99)[:10] + b"\xff" * 30, b"no gzip at all"],
-        ids=["cut off", "damaged", "something else"],
+        ("name", "content", "message"),
+        [
+            ("text.txt", b"", "has 0 characters; .* needs at least two"),
+            ("text.txt", b"a", "has 1 characters; .* needs at least two"),
+            ("text.txt", "Mäuse".encode("latin-1"), "not UTF-8 text: byte 1 cannot be read"),
+            ("cut off.gz", gzip.compress(b"Katze" * 99)[:-9], "not a whole gzip file"),
+            ("damaged.gz", gzip.compress(b"Katze" * 99)[:10] + b"\xff" * 30, "not a whole gzip file"),
+            ("other.gz", b"no gzip at all", "not a whole gzip file"),
+        ],
     )
-    def test_a_damaged_archive_is_refused(self, tmp_path: Path, content: bytes) -> None:
-        with pytest.raises(ValueError, match="not a whole gzip file"):
-            read_text(written(tmp_path, content, "text.gz"))
+    def test_what_cannot_be_learned_from_is_refused(
+        self, tmp_path: Path, name: str, content: bytes, message: str
+    ) -> None:
+        with pytest.raises(ValueError, match=message):
+            read_text(written(tmp_path, content, name))
 
 
 class TestPairs:
@@ -72,10 +67,10 @@ class TestParallel:
         german = written(tmp_path, gzip.compress(b"eins\nzwei\n"), "de.gz")
         assert read_parallel(english, german) == [SentencePair("one", "eins"), SentencePair("two", "zwei")]
 
-    def test_unequal_files_are_refused(self, tmp_path: Path) -> None:
-        with pytest.raises(ValueError, match="has 2 lines and .* 1; they must match one to one"):
-            read_parallel(written(tmp_path, "one\ntwo\n", "en"), written(tmp_path, "eins\n", "de"))
-
-    def test_an_empty_line_is_refused(self, tmp_path: Path) -> None:
-        with pytest.raises(ValueError, match="line 2 of .*de is empty"):
-            read_parallel(written(tmp_path, "one\ntwo\n", "en"), written(tmp_path, "eins\n \n", "de"))
+    @pytest.mark.parametrize(
+        ("german", "message"),
+        [("eins\n", "has 2 lines and .* 1; they must match one to one"), ("eins\n \n", "line 2 of .*de is empty")],
+    )
+    def test_files_that_do_not_match_are_refused(self, tmp_path: Path, german: str, message: str) -> None:
+        with pytest.raises(ValueError, match=message):
+            read_parallel(written(tmp_path, "one\ntwo\n", "en"), written(tmp_path, german, "de"))

@@ -45,11 +45,3 @@ def test_what_would_take_too_long_is_given_up_early() -> None:
     with pytest.raises(TooSlow, match="10,000,000 pairs would take about"):
         learn_in_time(subwords.learn_merges, words, 10_000_000, 0.1, **{**STEPS, "count": count})
     assert len(rounds) <= 25
-
-
-def test_wrong_pairs_and_empty_texts_are_refused() -> None:
-    words = word_counts(["ab"])
-    with pytest.raises(ValueError, match="is not among the pieces"):
-        vocabulary_of(words, [("a", "b"), ("abc", "a")])
-    with pytest.raises(ValueError, match="no words"):
-        word_counts(["", " "])

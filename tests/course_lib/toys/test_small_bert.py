@@ -45,13 +45,11 @@ def test_its_vocabulary_fits(vocabulary: SubwordVocabulary) -> None:
 
 def test_it_guesses_masked_words_far_above_chance(vocabulary: SubwordVocabulary, batch: LabelledBatch) -> None:
     special = tuple(map(vocabulary.id, BERT_SPECIAL))
-    ids, labels = MaskedTokens(len(vocabulary), vocabulary.id("[MASK]"), special).corrupt(
-        batch.ids, torch.Generator().manual_seed(0)
-    )
+    masked = MaskedTokens(len(vocabulary), vocabulary.id("[MASK]"), special)
+    ids, labels = masked.corrupt(batch.ids, torch.Generator().manual_seed(0))
+    model = MaskedLanguageModel.from_pretrained(SMALL_BERT)
     with torch.no_grad():
-        guessed = MaskedLanguageModel.from_pretrained(SMALL_BERT)(ids, segments=batch.segments, mask=batch.mask).argmax(
-            dim=-1
-        )
+        guessed = model(ids, segments=batch.segments, mask=batch.mask).argmax(dim=-1)
     asked = labels != IGNORED
     right = (guessed == labels)[asked].float().mean().item()
     words = batch.ids[batch.mask & (batch.ids >= len(special))]
@@ -60,10 +58,9 @@ def test_it_guesses_masked_words_far_above_chance(vocabulary: SubwordVocabulary,
 
 
 def test_it_knows_what_follows(batch: LabelledBatch) -> None:
+    model = NextSentencePredictor.from_pretrained(SMALL_BERT)
     with torch.no_grad():
-        said = NextSentencePredictor.from_pretrained(SMALL_BERT)(
-            batch.ids, segments=batch.segments, mask=batch.mask
-        ).argmax(dim=-1)
+        said = model(batch.ids, segments=batch.segments, mask=batch.mask).argmax(dim=-1)
     assert (said == batch.labels).float().mean().item() > 0.85
 
 
