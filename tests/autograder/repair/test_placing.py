@@ -323,6 +323,13 @@ def test_remote_images_and_commands_go_from_a_student_s_markdown_alone():
     assert repair(read_notebook(content), Release(lesson)).cells[0].source == source
 
 
+def test_a_picture_that_the_lesson_attaches_to_a_question_stays():
+    lesson = released()
+    by_id(lesson, "why")["attachments"] = {"a.png": {"image/png": "AAAA"}}
+    repaired = repair(read_notebook(json.dumps(lesson).encode()), Release(lesson))
+    assert repaired.cells[-1].attachments == {"a.png": {"image/png": "AAAA"}}
+
+
 def test_an_embedded_image_is_attached():
     png = base64.b64encode(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1" + b"x" * 30_000).decode()
     notebook = filled()
