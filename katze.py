@@ -4,8 +4,6 @@ Colab's first cell leaves out what only instructors need, and a Python chosen by
 another package `autograder`. pip installs both without a word, and the one that came last overwrites the other.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 from importlib.metadata import packages_distributions

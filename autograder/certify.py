@@ -5,8 +5,6 @@ together with hidden cases of several seeds (which the grader sees). The stub an
 visible cases alone, and each misconception must be named by its own id. No pair of mistakes may be named as a third.
 """
 
-from __future__ import annotations
-
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

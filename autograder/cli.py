@@ -5,8 +5,6 @@ input, and how it ends. Exit status: 0 done; 1 the grader or a check failed, or 
 grade somebody; 2 wrong use or bad input.
 """
 
-from __future__ import annotations
-
 import atexit
 import difflib
 import errno

@@ -1,7 +1,5 @@
 """Makes the console that commands print to."""
 
-from __future__ import annotations
-
 from typing import IO
 
 from rich.console import Console

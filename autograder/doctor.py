@@ -3,8 +3,6 @@
 Nothing is guessed that can be tried: a level holds if its self-test passes.
 """
 
-from __future__ import annotations
-
 import importlib.metadata
 import os
 import platform

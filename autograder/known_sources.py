@@ -3,8 +3,6 @@
 The cache is one file next to the downloads, and may be deleted at any time.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import functools

@@ -7,8 +7,6 @@ wait as long as it may compute. The limits on wall-clock time are far higher.
 A course sets its limits in `nbgrader_config.py` (see `settings.py`).
 """
 
-from __future__ import annotations
-
 import dataclasses
 from dataclasses import dataclass
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """Tells the story of a grade: what was submitted, how it was graded, and everything that has changed since."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Mapping, Sequence

@@ -2,8 +2,6 @@
 `logging`.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import sys

@@ -1,7 +1,5 @@
 """Reads what this machine offers for sandboxes, without changing anything."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import os

@@ -4,8 +4,6 @@ The notebook is read and repaired exactly as in grading. None of its code runs u
 sandbox, and every answer is checked on the cases that students see.
 """
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import io

@@ -1,7 +1,5 @@
 """Makes a progress bar with a reliable estimate of the time left."""
 
-from __future__ import annotations
-
 import math
 
 from rich.console import Console

@@ -1,7 +1,5 @@
 """Words for receipts, reports and refusals: numbers with units, and students' text made safe to print."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 MOST_NAMES = 10

@@ -18,8 +18,6 @@ The optional third field is the name that the mistake should get. A block is not
 its lesson's notebook imports and defines.
 """
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import io

@@ -6,8 +6,6 @@ A check in a notebook is timed in a kernel that has run lesson 01 with its answe
 of its process, and a notebook from `katze learn` until a kernel of its server answers.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -6,8 +6,6 @@ It counts what the kernel and its child processes compute, without waiting, with
 lesson may take 90 seconds, and all of them ten minutes.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Iterator

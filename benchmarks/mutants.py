@@ -5,8 +5,6 @@ forgotten keyword. Annotations, defaults, docstrings, decorators, texts and refu
 because exercises do not ask for them.
 """
 
-from __future__ import annotations
-
 import ast
 import copy
 import difflib

@@ -7,8 +7,6 @@ from a seed, one in ten marked LATE. Then it runs what an instructor types, one 
 return, export. It does the same with a third of the class first: if memory use is flat, the whole class needs no more.
 """
 
-from __future__ import annotations
-
 import csv
 import tempfile
 import zipfile

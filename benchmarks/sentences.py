@@ -6,8 +6,6 @@
 Mark each one that you would not say to a student.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import re

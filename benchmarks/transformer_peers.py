@@ -3,8 +3,6 @@
 A translator around `torch.nn.Transformer`, a GPT written like nanoGPT, and a decoding loop for it like gpt-fast's.
 """
 
-from __future__ import annotations
-
 import math
 from typing import cast
 

@@ -5,8 +5,6 @@ mask that broadcasts, overwrite their arguments, are right only for some calls, 
 two sizes. Each can be made from any reference without knowing what it computes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import partial, wraps
 from typing import Any

@@ -11,8 +11,6 @@ The steps follow one by one, small to large, named as everywhere in the course: 
 Shapes: every tensor may have any number of leading dimensions (batch, heads, ...), written `...`.
 """
 
-from __future__ import annotations
-
 import math
 import os
 from contextlib import AbstractContextManager, nullcontext

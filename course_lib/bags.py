@@ -5,8 +5,6 @@ This is the first model of the course. Its limit: a bag knows which words a sent
 same heads.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence

@@ -11,8 +11,6 @@ Vaswani et al. (2017), sections 3.1, 3.3 and 5.4; Xiong et al. (2020), "On Layer
 Transformer Architecture"; slides S2, S3 and S4.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Shows where a model looks: records the attention weights of every block while the model runs."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager

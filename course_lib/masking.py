@@ -4,8 +4,6 @@ A mask is boolean and True means "may attend", throughout the course. Rows are q
 keys; slide S3 indexes [key, query] instead, so its mask is the transpose of this one.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

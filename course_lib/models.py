@@ -11,8 +11,6 @@ Vaswani et al. (2017), section 3; Radford et al. (2019), "Language Models are Un
 Devlin et al. (2019), "BERT"; slides S1 to S4.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from typing import cast

@@ -10,8 +10,6 @@ parameter here belongs to one of the four projections.
 which makes q from other tokens than k and v, has a separate W_q.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

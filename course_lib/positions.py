@@ -7,8 +7,6 @@ what a shuffle changes, then two simpler ideas, so that the lesson can show wher
 Vaswani et al. (2017), section 3.5; slides S2, S3 and S4.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

@@ -4,8 +4,6 @@ Gated recurrent units (Cho et al., 2014): each token's state is computed from th
 steps, one after another.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch

@@ -1,7 +1,5 @@
 """Sandboxes for all tests: a warm process of each level, once, for each costs three seconds of processor time."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 from collections.abc import Callable, Iterator, Sequence

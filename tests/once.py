@@ -1,7 +1,5 @@
 """What tests need: made once for all processes that run them side by side, or not installed here."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import shutil

@@ -4,8 +4,6 @@ It is what Debian's package installs.
 Two instructors have names and passwords there, and act as one role: by the statements of `docs/postgres.md`.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import pwd

@@ -1,7 +1,5 @@
 """Followed word for word, `docs/any_course.md` leads to a certified exercise; what it says is said is said."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The pages on clusters: their configuration is read by the libraries that it is for, their commands by ours."""
 
-from __future__ import annotations
-
 import ast
 import functools
 import re

@@ -1,7 +1,5 @@
 """Where another package takes the place of our `autograder`, the command `katze` says so, with the way out."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

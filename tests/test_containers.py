@@ -3,8 +3,6 @@
 Building and running them is for a machine that has one: `docs/containers.md`.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

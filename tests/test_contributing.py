@@ -3,8 +3,6 @@
 Both are tried in a copy of the repository, with the packages that are installed here.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

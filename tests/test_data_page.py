@@ -1,7 +1,5 @@
 """`docs/data.md` names every data set, vector and weight that the course ships or fetches, as it is."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import subprocess

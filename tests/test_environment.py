@@ -1,7 +1,5 @@
 """What describes the environment agrees: pyproject.toml, environment.yml, constraints.txt, and the Makefile."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

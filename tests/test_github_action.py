@@ -1,7 +1,5 @@
 """The action that looks at a pushed notebook: its own script is run, as a runner runs it."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -4,8 +4,6 @@ In a sandbox the modules that a lesson withholds are absent. A module that impor
 the floors decide what student code can reach.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import sys

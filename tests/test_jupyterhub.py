@@ -1,7 +1,5 @@
 """The settings for a JupyterHub: nbgrader knows each of its own, and they fit each other."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit

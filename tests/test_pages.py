@@ -1,7 +1,5 @@
 """Whatever page names a command or links to a file, there is one."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

@@ -1,7 +1,5 @@
 """docs/plan.md: its homework adds up to what the lessons say, and class writes what class has taught."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`docs/postgres.md` says what is so. Its SQL is what the tests' own server is set up by."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the README and the pages that it begins with show and name must be so."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

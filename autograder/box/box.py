@@ -1,7 +1,5 @@
 """Talks to one sandbox: asks it to run cells and call answers, and survives whatever it does."""
 
-from __future__ import annotations
-
 import builtins
 import contextlib
 import dataclasses

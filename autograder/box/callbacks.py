@@ -5,8 +5,6 @@ has the functions, calls them: its processor time counts as the sandbox's, its m
 it can be killed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import multiprocessing
 import os

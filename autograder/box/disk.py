@@ -1,7 +1,5 @@
 """Checks what a sandbox has on disk, from outside: the files in its folder, and removed files that it still holds."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import fcntl

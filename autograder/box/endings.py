@@ -1,7 +1,5 @@
 """Explains how and why a sandbox ended."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

@@ -4,8 +4,6 @@ Everything a sandbox sends is counted and measured before any object is made fro
 the size of a frame.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

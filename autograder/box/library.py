@@ -5,8 +5,6 @@ A module that imports a withheld one, directly or indirectly, could not work in 
 Imports are read from the source, without importing it.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import shutil

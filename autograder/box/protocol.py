@@ -5,8 +5,6 @@ sends is checked field by field before use: its process runs student code and ma
 in either direction.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

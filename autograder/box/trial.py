@@ -4,8 +4,6 @@ A list made with one C library and one version of torch may lack a call that ano
 a second sandbox repeats it and records what it is refused (see `confinement/recorded.py`).
 """
 
-from __future__ import annotations
-
 import ast
 import dataclasses
 

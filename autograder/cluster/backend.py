@@ -1,7 +1,5 @@
 """Grades an assignment on a cluster: `katze grade ASSIGNMENT --scheduler ADDRESS`."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import os

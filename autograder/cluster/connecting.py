@@ -1,7 +1,5 @@
 """Connects to a cluster by its address, or starts one on this machine."""
 
-from __future__ import annotations
-
 import contextlib
 import ipaddress
 import logging

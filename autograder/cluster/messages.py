@@ -4,8 +4,6 @@ Nothing from a student is pickled. A student's work stays the bytes of the submi
 under its limits. The reply is a record and the text of the files that the client writes.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace

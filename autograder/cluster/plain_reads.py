@@ -5,8 +5,6 @@ course's secret and gradebook are. While a client is connected, all of these pla
 plain data. Anything else becomes an `Unread`, and nothing in it is imported or called.
 """
 
-from __future__ import annotations
-
 import builtins
 import contextlib
 import io

@@ -5,8 +5,6 @@ next worker, and passes a lost worker's submissions to another. A submission tha
 allows comes back here, and is tried once more by itself (`grading/workers.py`).
 """
 
-from __future__ import annotations
-
 import logging
 import time
 import uuid

@@ -1,7 +1,5 @@
 """`katze doctor --scheduler ADDRESS`: examines a cluster's workers, and shows which of them may grade."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from rich.box import SIMPLE_HEAD

@@ -4,8 +4,6 @@ A worker that is ready offers Dask one unit of a resource that is named after th
 So no worker gets a submission before it is examined, whenever it joined, and each one grades one submission at a time.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

@@ -12,8 +12,6 @@ and `EXAMPLE` shows its use. It may also define:
 `python -m autograder.commands.registry docs/instructors.md` updates the table on that page.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import pkgutil

@@ -4,8 +4,6 @@ c.CourseDirectory.db_url = "sqlite:///gradebook.db"                       # the 
 c.CourseDirectory.db_url = "postgresql+psycopg://ada@db.example.org/nlp"  # see docs/postgres.md
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from pathlib import Path

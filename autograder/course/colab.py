@@ -1,7 +1,5 @@
 """Makes the two cells below a released notebook's title: a link to Colab, and one that installs the library."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

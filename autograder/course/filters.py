@@ -6,8 +6,6 @@ visible text. This one keeps highlighting and verdicts as they look in the noteb
 loads. `nbgrader_config.py` names it.
 """
 
-from __future__ import annotations
-
 import re
 
 import nh3

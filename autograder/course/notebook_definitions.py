@@ -1,7 +1,5 @@
 """Reads the definitions in a released notebook: imports, functions that it gives to students, empty stubs."""
 
-from __future__ import annotations
-
 import ast
 import json
 from collections.abc import Iterable, Mapping, Sequence

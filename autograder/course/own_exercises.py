@@ -1,7 +1,5 @@
 """Collects the files of a course's own exercises, for places without its folder: another machine, an archive."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from pathlib import Path

@@ -5,8 +5,6 @@ The notebook's text states the minutes for its exercises. Reading time is counte
 unfolded lines of code, pictures. The machine's time is measured per course (`Catalogue.seconds`).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Finds the released notebooks: in a course's folder, in a clone of the repository, or next to the package."""
 
-from __future__ import annotations
-
 import sysconfig
 from pathlib import Path
 

@@ -23,8 +23,6 @@ exercises.
 Everything may be left out, even the file. The whole file is checked before anything else happens.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 import sys

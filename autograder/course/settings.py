@@ -12,8 +12,6 @@ The names are the attributes of `Limits` and, for an exercise, of `Allowance`. S
 deny-list of system calls on a machine where `katze doctor` names a call that the allow-list lacks.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import re
@@ -34,7 +32,7 @@ _INTERNAL = ("frame_bytes", "memory_ceiling_bytes", "system_calls")
 _SYSTEM_CALLS = ("allow-list", "deny-list")
 _LEAST = {"memory_bytes": 64 << 20, "open_files": 16, "wall_factor": 1}  # the minimum for an empty sandbox
 _MOST = {"output_bytes": 4 << 20}  # the capacity of a message
-_WHOLE_NUMBERS = {field.name for field in dataclasses.fields(Limits) if field.type == "int"}
+_WHOLE_NUMBERS = {field.name for field in dataclasses.fields(Limits) if field.type is int}
 
 
 def jupyter_settings() -> Config:

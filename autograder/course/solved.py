@@ -3,8 +3,6 @@
 The reason for a code answer is a markdown cell with the tag `reason`, directly below it. It appears in no notebook.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

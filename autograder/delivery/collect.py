@@ -5,8 +5,6 @@ out whose they are and puts them where grading looks for them. `course/store/col
 from.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 from collections import Counter, defaultdict

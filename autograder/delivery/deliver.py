@@ -2,8 +2,6 @@
 replaces.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import fcntl

@@ -1,7 +1,5 @@
 """Records which feedback pages were returned, and when: `.katze/returned/<lesson>.json`."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass

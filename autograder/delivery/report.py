@@ -1,7 +1,5 @@
 """Prints what `katze collect` has matched, what it could not match, and why."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from rich.console import Console

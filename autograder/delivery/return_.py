@@ -4,8 +4,6 @@ A page is returned only if it is unchanged since it was written and shows the cu
 who is left out.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import os

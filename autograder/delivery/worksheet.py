@@ -4,8 +4,6 @@ A spreadsheet or Python's `csv` would rewrite the whole table, with different qu
 without their leading zeros.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

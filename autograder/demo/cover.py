@@ -1,7 +1,5 @@
 """Draws the course's cover: a sentence, its translation, and the attention of the course's own small translator."""
 
-from __future__ import annotations
-
 import torch
 from matplotlib import rc_context
 from matplotlib.figure import Figure

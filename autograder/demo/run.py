@@ -1,7 +1,5 @@
 """Runs the demo, from a model that learns to translate to a gradebook that can be opened."""
 
-from __future__ import annotations
-
 import shlex
 import shutil
 import sys

@@ -8,8 +8,6 @@ Answers are in `answers/<lesson>/<name>.py`, in cells as in a notebook:
     # %% draft attention.scores    a copy of the answer cell, before it
 """
 
-from __future__ import annotations
-
 import copy
 import re
 from collections.abc import Callable, Mapping

@@ -4,8 +4,6 @@ The same students submit every lesson, and treat it in the same way. `CLASS` des
 `EXPECTED`, by lesson folder, contains what depends on a lesson's exercises.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path

@@ -5,8 +5,6 @@ a fork of it lacks these threads and may hang at its first matrix product; the u
 all computation before the fork happens elsewhere.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 from collections.abc import Callable
 from dataclasses import dataclass

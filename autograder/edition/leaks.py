@@ -4,8 +4,6 @@ Code is compared by its shape: without the names of its own variables, annotatio
 not hide a copy. Code too short to be telling is ignored.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 import json

@@ -1,7 +1,5 @@
 """Copies the part of `course_lib` for a class edition: all but exercises, solutions and withheld modules."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Iterable, Mapping, Sequence

@@ -10,8 +10,6 @@ A course with its own exercises gets no library. Instead, it gets its modules of
 `nbgrader_config.py` that names them.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import tempfile

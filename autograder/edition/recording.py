@@ -3,8 +3,6 @@
 `course_lib/judging/recorded/reading.py` reads these files, and describes their contents.
 """
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

@@ -4,8 +4,6 @@ It compares all answers with known verdicts: the reference, the right answers, e
 and the empty stub. It uses the visible cases, because an edition has no others.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

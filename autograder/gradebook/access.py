@@ -3,8 +3,6 @@
 `file.py` is for one in a file, `server.py` for one in PostgreSQL, and `session.py` for what they have in common.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path

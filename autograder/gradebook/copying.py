@@ -1,7 +1,5 @@
 """Copies a gradebook to another place: for good, or into a file to try something on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A gradebook in an SQLite file: one process locks it, checks it, and only then writes."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import functools

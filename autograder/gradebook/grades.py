@@ -3,8 +3,6 @@
 A student removed from the gradebook (`nbgrader db student remove`) has none, though `katze log` still has the history.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -7,8 +7,6 @@ Ours hold what grading leaves behind besides the scores. `nbgrader.api` takes a 
 the first of its models is used.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib
 import json

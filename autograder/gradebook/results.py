@@ -1,7 +1,5 @@
 """The result of a grading run: the records of a class, and what has changed in them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Writes a submission's grades and comments into nbgrader's tables, as `nbgrader autograde` would."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from typing import Any

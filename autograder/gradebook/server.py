@@ -5,8 +5,6 @@ lock, and nothing is written without it. Rows that lessons share, such as a stud
 may run concurrently; rows that formgrader may change meanwhile are read `FOR UPDATE`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """Opens a gradebook for a run, in a file (`file.py`) or on a server (`server.py`)."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from abc import ABC, abstractmethod

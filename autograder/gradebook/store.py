@@ -4,8 +4,6 @@ Everything is written in the caller's transaction, together with nbgrader's own 
 or in neither.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime

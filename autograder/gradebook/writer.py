@@ -9,8 +9,6 @@ gets no `auto_score`, `needs_manual_grade`, and the reason as the answer's comme
 do. An earned zero has `auto_score` 0 and no such flag.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Makes the answer keys of a course, once for each set of hidden inputs."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 from collections.abc import Mapping

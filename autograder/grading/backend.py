@@ -1,7 +1,5 @@
 """Grades a run's submissions in processes of this machine, unless a cluster does."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -5,8 +5,6 @@ Read this first, then `strategy.py` (what differs between kinds of assignment), 
 (how), and `publish.py` (the files it writes). Only this process writes the gradebook.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import functools

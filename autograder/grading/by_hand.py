@@ -3,8 +3,6 @@
 A page that another program has replaced, as `nbgrader generate_feedback` does, is also rewritten.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections import defaultdict

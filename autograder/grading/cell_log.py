@@ -1,7 +1,5 @@
 """A submission's cells and what happened to each, for the student and for the instructor."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

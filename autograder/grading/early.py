@@ -1,7 +1,5 @@
 """Starts sandboxes before the grader itself is ready: both import torch, which takes equally long."""
 
-from __future__ import annotations
-
 import contextlib
 import sys
 from collections.abc import Collection, Iterator

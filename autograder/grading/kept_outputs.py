@@ -3,8 +3,6 @@
 A sandbox may send 64 MB in each reply, and a submission gets some hundred replies.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Finds an assignment's kind: a lesson with Katze's exercises, or notebooks with nbgrader's test cells."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from autograder.course.course import Course

@@ -6,8 +6,6 @@ the others without it. Time limits count the sandboxes' processor time, so that 
 `answer_grader.py` finds the verdict on each answer; `cell_log.py` keeps what happened to the cells.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Finds out what `katze grade` would do without writing anything: makes the plan, or grades a copy."""
 
-from __future__ import annotations
-
 import contextlib
 import shutil
 import sqlite3

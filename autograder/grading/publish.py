@@ -1,7 +1,5 @@
 """Writes and removes the files of a graded submission, for nbgrader and for the student."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import hmac

@@ -1,7 +1,5 @@
 """Checks one answer from a plain Python file in a sandbox, without a notebook or a course."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import re

@@ -2,8 +2,6 @@
 nbgrader's test cells (`plain/strategy.py`).
 """
 
-from __future__ import annotations
-
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What goes to a worker and comes back: a submission to grade, and its result."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -5,8 +5,6 @@ each has its own channel. Their results come back as plain data, but they write 
 `grade_in_parallel` is for workers of this machine, `schedule` for workers anywhere.
 """
 
-from __future__ import annotations
-
 import contextlib
 import multiprocessing
 import resource

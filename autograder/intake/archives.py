@@ -5,8 +5,6 @@ gigabytes costs neither memory nor time. A backslash separates folders, as on Wi
 relative to the archive. Unusable entries are refused with a reason, and the rest are read.
 """
 
-from __future__ import annotations
-
 import bz2
 import contextlib
 import gzip

@@ -1,7 +1,5 @@
 """Walks and reads folders from students and platforms without following links."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import stat

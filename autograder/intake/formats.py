@@ -3,8 +3,6 @@
 An unreadable file is refused with one sentence that says what it is and what to do.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -5,8 +5,6 @@ something from elsewhere, or be so large that the page cannot be opened. Outputs
 is allowed; anything else is left out, and a line of text says so.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import html as html_entities

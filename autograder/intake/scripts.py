@@ -5,8 +5,6 @@ is cut where a cell of the lesson begins. nbconvert puts a prompt above each cod
 others mark every cell with `# %%`, which jupytext reads.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ editor, and claim anything about its own points. `handed_in.py` finds its file, 
 `read_submission` returns its cells as plain data, or raises `Unreadable`, which affects only this student.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

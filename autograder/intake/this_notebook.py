@@ -1,7 +1,5 @@
 """Finds the notebook in which this code runs: Colab supplies its current state, others only its saved file."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

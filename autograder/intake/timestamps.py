@@ -5,8 +5,6 @@ written anything into it. nbgrader's formgrader takes the text for a time, and a
 isn't one; `mend_formgrader` makes it read the file as we do.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import sys

@@ -1,7 +1,5 @@
 """Opens JupyterLab for learners: on a page that lists the lessons, without the parts that only instructors need."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Moves a learner's answers and own cells from an old version of a lesson into the new one."""
 
-from __future__ import annotations
-
 import copy
 import itertools
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Writes lessons as plain Python files, whose checks run in a terminal."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import sys

@@ -2,8 +2,6 @@
 by hand that were given for another text or another maximum.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from autograder.gradebook.record import Record

@@ -4,8 +4,6 @@ Like a feedback page, it is self-contained: no network, no script, and everythin
 contains names and points, so it is for instructors.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import statistics

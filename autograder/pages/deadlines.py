@@ -3,8 +3,6 @@
 Times are in the due date's time zone, as in `course.toml`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from shlex import quote

@@ -4,8 +4,6 @@
 exported by the platform, the result is that file with the points filled in: its columns, its students, its order.
 """
 
-from __future__ import annotations
-
 import difflib
 import itertools
 from collections import Counter

@@ -5,8 +5,6 @@ hashes). It follows the reader's light or dark theme, and puts the student's own
 lesson are folded under their headings.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache

@@ -1,7 +1,5 @@
 """Prints tables in the terminal: a graded class, what a run would grade, and the list of exercises."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ out, because it is not a zero; a lesson that was not handed in is a zero once it
 explains it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

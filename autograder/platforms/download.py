@@ -1,7 +1,5 @@
 """Opens a platform's download as a list of files: a folder, an archive (zip or tar), archives in them, or one file."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Iterator

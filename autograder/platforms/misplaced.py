@@ -1,7 +1,5 @@
 """Finds submissions in places where no lesson looks; grading would skip them silently."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Defines `Platform`, and the submissions found in its downloads. Each platform is a subclass in `known/`."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Collects all platforms: every module in `known/`."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from collections.abc import Collection, Sequence

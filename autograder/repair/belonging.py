@@ -5,8 +5,6 @@ file. It is refused instead. A notebook with any part of the lesson is graded, h
 notebooks use as well is not enough.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 

@@ -1,7 +1,5 @@
 """Finds out which submitted cell is which cell of the release."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import takewhile

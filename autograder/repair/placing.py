@@ -1,7 +1,5 @@
 """Builds the repaired notebook from the submission's cells and the release's."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

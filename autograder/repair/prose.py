@@ -1,7 +1,5 @@
 """Finds written answers outside the cell that asks for them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 

@@ -1,7 +1,5 @@
 """Reads a cell's source: its marker, the names that it defines and imports, the text that it kept from another."""
 
-from __future__ import annotations
-
 import ast
 import re
 

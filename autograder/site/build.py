@@ -4,8 +4,6 @@ It loads nothing from elsewhere: a MathJax next to the pages sets the formulas, 
 from files.
 """
 
-from __future__ import annotations
-
 import io
 import logging
 import re

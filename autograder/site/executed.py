@@ -5,8 +5,6 @@ the lessons' tests therefore share one run of a lesson, until its text, the libr
 changes.
 """
 
-from __future__ import annotations
-
 import asyncio
 import copy
 import fcntl

@@ -1,7 +1,5 @@
 """Finishes a page before it is written: for screen readers, and for previews of links to it."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from html import escape

@@ -1,7 +1,5 @@
 """Makes the site's pages that are already text: the landing page, the glossary, and the documents in `docs/`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path

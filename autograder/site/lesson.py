@@ -3,8 +3,6 @@
 Stubs stay stubs, and checks show nothing, so the page does not give answers away.
 """
 
-from __future__ import annotations
-
 import base64
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Makes the site's pages about `course_lib`: one for each part, with every public module."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from pathlib import Path

@@ -3,8 +3,6 @@
 Its files are in `course/` as they will be, with `.txt` after their names, so that nothing takes them for our own.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from autograder.errors import BadInput

@@ -7,8 +7,6 @@ finding (an unexpected error, a page that could do harm, undeserved points, a de
 and saves the input that caused it in `build/fuzz/`; `--replay` runs a saved input again.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 import multiprocessing

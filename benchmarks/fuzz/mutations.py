@@ -3,8 +3,6 @@
 Everything is drawn from a `random.Random`, so that a seed determines an input.
 """
 
-from __future__ import annotations
-
 import json
 from random import Random
 from typing import Any

@@ -1,7 +1,5 @@
 """Fuzzes the code that reads, repairs and shows notebooks, their folders, and the code in them."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os

@@ -1,7 +1,5 @@
 """Finds what a page must not contain, whoever wrote it, with a parser rather than patterns."""
 
-from __future__ import annotations
-
 import re
 from html.parser import HTMLParser
 

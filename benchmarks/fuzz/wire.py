@@ -1,7 +1,5 @@
 """Fuzzes the wire: a sandbox gives wrong answers, from which a verdict and a page are made."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

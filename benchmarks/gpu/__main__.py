@@ -14,8 +14,6 @@ On a processor, there is no limit unless you set `--minutes`. If you stop a trai
 resumes it.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 import shutil

@@ -7,8 +7,6 @@
   compared with the precision that this card would choose. It does not show how long a T4 takes.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import statistics
 import time

@@ -1,7 +1,5 @@
 """Runs lesson 11 like somebody with a GPU: the whole notebook in a kernel, with its answers, from scratch."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 import time

@@ -1,7 +1,5 @@
 """Describes this machine and its programs."""
 
-from __future__ import annotations
-
 import platform
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Defines what a part reports while it runs, and writes all of it into a JSON file and a table."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field

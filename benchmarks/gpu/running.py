@@ -3,8 +3,6 @@
 Processes are forked from one that has imported what they need and has not touched the GPU, so parts start at once.
 """
 
-from __future__ import annotations
-
 import os
 import pkgutil
 import signal

@@ -1,7 +1,5 @@
 """Compares the models with their peers, as `benchmarks.transformer` does."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterator
 

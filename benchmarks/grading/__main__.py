@@ -15,8 +15,6 @@ the programs, and medians count. The parts:
 nbgrader runs in its own environment, which is created once in the folder `--peer`.
 """
 
-from __future__ import annotations
-
 import argparse
 import shutil
 import statistics

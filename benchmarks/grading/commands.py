@@ -1,7 +1,5 @@
 """Runs a command as its user would, and measures what it costs."""
 
-from __future__ import annotations
-
 import os
 import resource
 import subprocess

@@ -1,7 +1,5 @@
 """Makes courses to grade, with ordinary submissions of lesson 01 from a seed."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import random

@@ -1,7 +1,5 @@
 """Measures how the time of one submission is spent, in one process and without a peer."""
 
-from __future__ import annotations
-
 import statistics
 import time
 from collections.abc import Iterator, Sequence

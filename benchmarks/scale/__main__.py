@@ -5,8 +5,6 @@ python -m benchmarks.scale --only scheduling --submissions 100 1000 10000 --work
 python -m benchmarks.scale --only class --rounds 5          # compared with --workers 1 and 2, in turn
 """
 
-from __future__ import annotations
-
 import argparse
 import statistics
 import tempfile

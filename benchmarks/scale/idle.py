@@ -1,7 +1,5 @@
 """Workers that grade nothing, to measure what it costs to send a submission elsewhere."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from autograder.cluster.worker import RunOnWorker

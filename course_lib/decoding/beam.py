@@ -7,8 +7,6 @@ At every step, each live sentence is continued by every token. Of the best `num_
 finished; of all others, the best `num_beams` live on. So one beam is greedy decoding.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """All of decoding in one call: `model.generate(...)`."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import torch

@@ -1,7 +1,5 @@
 """The settings of `model.generate`."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

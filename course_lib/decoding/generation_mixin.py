@@ -1,7 +1,5 @@
 """Adds `generate` to models, called as in the `transformers` library."""
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 from jaxtyping import Bool, Int

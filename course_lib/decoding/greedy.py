@@ -3,8 +3,6 @@
 Greedy decoding takes the most probable token at every step. `decode_from` is the loop for any choice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 

@@ -1,7 +1,5 @@
 """Rules for every way of decoding: penalties for repetition, banned n-grams, stopping."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ from tokens not much less probable than the most probable one. Fan et al. (2018)
 (top-k); Holtzman et al. (2020), "The Curious Case of Neural Text Degeneration" (nucleus); Nguyen et al. (2024) (min-p).
 """
 
-from __future__ import annotations
-
 import math
 
 import torch

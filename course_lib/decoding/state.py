@@ -1,7 +1,5 @@
 """The interface between decoding and models: greedy decoding, beam search and sampling know only a `DecodingState`."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from typing import Any
 

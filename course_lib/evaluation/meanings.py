@@ -1,7 +1,5 @@
 """Sentences with others that mean the same, and with others that only look similar, for fitting a learned metric."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final

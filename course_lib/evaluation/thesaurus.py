@@ -9,8 +9,6 @@ Miller (1995), "WordNet: A Lexical Database for English". Its files are describe
 morphy(7WN).
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """The interface of encoders, so that one can replace another under the same heads."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Files that are written whole or not at all, digests of files, and the cache folder."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Helpers for any model: find its blocks, and switch off dropout for a while."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -7,8 +7,6 @@ within the function that uses it:
         from sacrebleu.metrics import BLEU
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager

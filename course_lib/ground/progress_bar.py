@@ -4,8 +4,6 @@ It is plain HTML, redrawn in place. A widget would leave a gap in a saved page, 
 captures what the cell printed shortly before, and removes it along with itself.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The look of what the course puts on a page: verdicts, widgets and figures, on any page, light or dark."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Final

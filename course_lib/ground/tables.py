@@ -1,7 +1,5 @@
 """A small table that reads well in a terminal and in a notebook."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape

@@ -4,8 +4,6 @@ The lectures say that attention is faster to train than a recurrent network, bec
 Steps can be counted, but time must be measured: it depends on the machine, its load and the length of the input.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial

@@ -3,8 +3,6 @@
 Such a file is a pickle, which may contain code. It is read with `weights_only`, so nothing in it runs.
 """
 
-from __future__ import annotations
-
 import zipfile
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Torch's own multi-head attention, with this course's names and masks."""
 
-from __future__ import annotations
-
 import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float

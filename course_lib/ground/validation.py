@@ -3,8 +3,6 @@
 Sizes and probabilities are checked when a configuration is created, ids and masks before anything is computed.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from typing import Any, get_args

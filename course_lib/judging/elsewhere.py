@@ -5,8 +5,6 @@ a case can be called with tensors that claim to be on `cuda:0` (`Case.elsewhere`
 stay on the CPU; this module tracks which ones count as elsewhere, and refuses what torch would refuse.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Errors in exercises, as opposed to answers."""
 
-from __future__ import annotations
-
 
 class UnusableExercises(ValueError):
     """A course's exercises cannot be used; the message is a sentence for their author."""

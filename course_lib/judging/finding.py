@@ -4,8 +4,6 @@ The check in a notebook, `katze check`, `katze preflight`, grading, and the code
 so that they mean the same definition.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import textwrap

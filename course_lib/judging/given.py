@@ -4,8 +4,6 @@ A `Given` is data, like everything in a case. The module is created where the an
 gradients flow through it; through a `Callback`, which stays with the checker, none do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any

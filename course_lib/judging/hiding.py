@@ -4,8 +4,6 @@ Such code is not forbidden, and much of it is honest: somebody may well use a th
 points. If an exercise has a rule and its answer earned points, the teacher sees the line and the reason.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import sys

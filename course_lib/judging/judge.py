@@ -1,7 +1,5 @@
 """Runs an answer on the cases of an exercise, and decides on the verdict."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

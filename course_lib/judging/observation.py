@@ -4,8 +4,6 @@ The same function observes the reference, the misconceptions, and a student's an
 check may look only at what it returns.
 """
 
-from __future__ import annotations
-
 import inspect
 import itertools
 import linecache

@@ -5,8 +5,6 @@ watches for them while it runs. A call that neither sees costs no points; code t
 teacher (`hiding.py`).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -1,7 +1,5 @@
 """Finds which names are local to which piece of code."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable, Iterator
 

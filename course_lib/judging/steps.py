@@ -1,7 +1,5 @@
 """Records a reference's steps: the values of its variables, by their names."""
 
-from __future__ import annotations
-
 import inspect
 import sys
 from collections.abc import Iterator, Mapping

@@ -6,8 +6,6 @@ process and can evade the trap on purpose: in a thread, in TorchScript, by switc
 the honest; code that could hide a call is shown to the teacher (`hiding.py`).
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """The verdict on an answer: what happened in each case, what it earned, and which mistake it is."""
 
-from __future__ import annotations
-
 import builtins
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The welcome in a notebook that has fetched the library: the versions, and where work is kept."""
 
-from __future__ import annotations
-
 from importlib.metadata import version
 from pathlib import Path
 

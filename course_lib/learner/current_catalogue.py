@@ -1,7 +1,5 @@
 """Finds the current exercises: those of the course in whose folder a notebook, a script or a terminal is."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

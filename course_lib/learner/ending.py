@@ -1,7 +1,5 @@
 """A page to keep at the end of the course: what a learner has built, their own results, and what comes next."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date

@@ -1,7 +1,5 @@
 """Finds the folder with a learner's work, which has `progress.jsonl` in it."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from contextlib import suppress

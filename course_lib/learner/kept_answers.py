@@ -1,7 +1,5 @@
 """Keeps answers that passed, as small scripts, so that what was written in one lesson can be used in the next."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from inspect import signature

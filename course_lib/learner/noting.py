@@ -1,7 +1,5 @@
 """Records a check: a line in the progress file, a passed answer, a sentence on what comes next."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A help panel that looks like a verdict: HTML in a notebook, plain text in a terminal."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ Lines are only ever added, each in one write, so that two notebooks at once lose
 skipped, and does not affect others.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence

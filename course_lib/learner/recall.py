@@ -12,8 +12,6 @@ Text above the first question replaces `OPENING`. The course's pages are in the 
 own exercises has a folder of that name. A lesson without a page begins without questions.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

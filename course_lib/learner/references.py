@@ -1,7 +1,5 @@
 """Finds the library's solution of each exercise without importing the exercises, which sandboxes lack."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any

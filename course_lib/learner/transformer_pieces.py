@@ -1,7 +1,5 @@
 """The exercises whose answers together form a transformer, in reading order."""
 
-from __future__ import annotations
-
 PIECES = {
     "attention.scores": "dot_product_scores",
     "attention.scale": "scale_scores",

@@ -1,7 +1,5 @@
 """Stops an answer that does not return, from within the process in which it runs."""
 
-from __future__ import annotations
-
 import _thread
 import threading
 import time

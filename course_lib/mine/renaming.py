@@ -1,7 +1,5 @@
 """Renames top-level names in code, and leaves every other character unchanged."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator, Mapping

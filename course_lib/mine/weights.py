@@ -6,8 +6,6 @@ This command made the files in `whole.TRANSLATOR`, in two minutes on a processor
 machine the weights come out slightly different, since sums are rounded in another order, but just as good.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

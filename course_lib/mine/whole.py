@@ -1,7 +1,5 @@
 """The learner's transformer so far: shown in a notebook, and written to a file that runs without the course."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

@@ -7,8 +7,6 @@ Attention is causal within each text, so that a text's vectors are what they wou
 (2021), "Efficient Sequence Packing without Cross-contamination".
 """
 
-from __future__ import annotations
-
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor

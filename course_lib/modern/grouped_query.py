@@ -8,8 +8,6 @@ so that no score grows too large: Dehghani et al. (2023), "Scaling Vision Transf
 section 2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from jaxtyping import Bool, Float

@@ -4,8 +4,6 @@ Zhang and Sennrich (2019), "Root Mean Square Layer Normalization", equation 4. M
 computes this in one kernel.
 """
 
-from __future__ import annotations
-
 from jaxtyping import Float
 from torch import Tensor
 

@@ -4,8 +4,6 @@ Beltagy et al. (2020), "Longformer", section 3.1; Jiang et al. (2023), "Mistral 
 information from tokens further back still arrives: each block reaches one window further.
 """
 
-from __future__ import annotations
-
 from jaxtyping import Bool, Int
 from torch import Tensor
 

@@ -3,8 +3,6 @@
 Shazeer (2020), "GLU Variants Improve Transformer", equations 5 and 6.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch.nn.functional as F

@@ -17,8 +17,6 @@ Devlin et al. (2019), section 4; Radford et al. (2018), "Improving Language Unde
 Pre-Training", section 3.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import ClassVar, Literal

@@ -4,8 +4,6 @@ All heads use the same form. An example is one input, or several to choose from,
 one for each token, or the two ends of a span.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

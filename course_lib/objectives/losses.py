@@ -3,8 +3,6 @@
 With teacher forcing, all tokens are predicted at once, each from the right tokens before it (S2, "masked training").
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import torch

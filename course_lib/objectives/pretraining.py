@@ -3,8 +3,6 @@
 Devlin et al. (2019), section 3.1 and appendix A.1.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ after its padding id, and DistilBERT has neither segments nor a pooler. Models a
 Devlin et al. (2019); Liu et al. (2019), "RoBERTa"; Sanh et al. (2019), "DistilBERT".
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial

@@ -4,8 +4,6 @@ To add an architecture, add a `PublishedFamily`: how to read and write its confi
 published heads. Our models list the families that they can be (`FromPretrained.families`).
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

@@ -11,8 +11,6 @@ If a published architecture can hold a model, it is saved as that, so that the `
 otherwise in our own layout.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, ClassVar, Self, cast
 

@@ -3,8 +3,6 @@
 GPT-2 stores the weights of its linear layers as [in, out]; torch's are [out, in].
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -7,8 +7,6 @@ neighbors, as in the paper. The order of a query's numbers does not matter, so t
 order; no score changes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial

@@ -8,8 +8,6 @@
   others. (The `transformers` library forbids the padding id in generation.)
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -1,7 +1,5 @@
 """Our own layout, for models without a published counterpart: our configuration, and our names of tensors."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import asdict, fields
 from typing import Any, cast

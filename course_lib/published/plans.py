@@ -4,8 +4,6 @@ A plan says for each of our tensors which published ones it is made from. The ar
 saving mostly change names; anything else is a `Conversion`, which can be undone.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Small balanced sets of labels, and a linear layer on frozen features, to measure what pre-training is worth."""
 
-from __future__ import annotations
-
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int

@@ -4,8 +4,6 @@ Here a model is just a step function: the tokens so far go in, a score for each 
 `course_lib.decoding` do the same in batches, and read each token once.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

@@ -3,8 +3,6 @@
 `course_lib.training.loop` trains and `course_lib.text.batches` makes batches; these functions show how.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence

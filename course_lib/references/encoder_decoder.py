@@ -7,8 +7,6 @@ by itself.
 Vaswani et al. (2017), sections 3.1 and 5; slides S1, S2 and S4.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import torch

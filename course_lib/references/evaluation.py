@@ -4,8 +4,6 @@
 the same results and are short enough to read.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence

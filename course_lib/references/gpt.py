@@ -4,8 +4,6 @@ S0 gives the pieces: targets that are the inputs shifted by one, softmax(W h), a
 give the model and its sizes. For real training, use `course_lib.models.GPT`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 import torch

@@ -5,8 +5,6 @@ A block receives its parts, so that each can be anybody's. The attributes have t
 Vaswani et al. (2017), sections 3.1, 3.3 and 5.4; slides S2 and S3.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

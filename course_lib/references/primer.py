@@ -3,8 +3,6 @@
 Nothing here is specific to language. Each function is a few lines of torch, in the form that later lessons use.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

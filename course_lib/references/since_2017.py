@@ -3,8 +3,6 @@
 RMSNorm is `course_lib.modern.rms_norm`. For real training, use `course_lib.models.GPT` with `GPTConfig.llama`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 

@@ -4,8 +4,6 @@ The library's own byte-level tokenizer is `course_lib.text.byte_pairs`. Here its
 printable character stands for each byte, as in GPT-2's files.
 """
 
-from __future__ import annotations
-
 import codecs
 import math
 from collections.abc import Callable, Mapping, Sequence

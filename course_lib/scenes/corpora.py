@@ -1,7 +1,5 @@
 """Lesson 11's data: Multi30k with a GPU, and the course's own captions without one."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Mapping, Sequence

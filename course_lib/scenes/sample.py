@@ -10,8 +10,6 @@ main clause (*baut ein Zelt auf*, *während sie ein Zelt aufbaut*), one English 
 *reitet*, *fährt*).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -7,8 +7,6 @@ files in `SMALL_TRANSLATOR`, with weights of 16 bits. On another machine the wei
 sums are rounded in another order, but just as good.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from dataclasses import replace

@@ -6,8 +6,6 @@ which a terminal shows instead. It is also drawn quickly, because a lesson has a
 titles are known beforehand, so nothing has to be measured.
 """
 
-from __future__ import annotations
-
 import base64
 import io
 from collections.abc import Iterator

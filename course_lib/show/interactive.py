@@ -22,8 +22,6 @@ are announced to screen readers (`speaker`); nothing moves unless asked. Each co
 since for the arrow keys Jupyter does not check the elements around it.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Shows a learner's prediction beside the result."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from html import escape
 

@@ -1,7 +1,5 @@
 """Pictures that use functions that a student is still writing."""
 
-from __future__ import annotations
-
 import traceback
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext

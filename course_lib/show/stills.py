@@ -1,7 +1,5 @@
 """Tables for the stills of widgets."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 from typing import Any

@@ -1,7 +1,5 @@
 """GPT-2's files: how they spell bytes, where its pairs can be found, and what a vocabulary's two files contain."""
 
-from __future__ import annotations
-
 import json
 from importlib.util import find_spec
 from pathlib import Path

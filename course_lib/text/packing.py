@@ -3,8 +3,6 @@
 A model that reads such a batch needs its `documents`, so that no text attends to its neighbors (`modern.documents`).
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, insort
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ Kotzias et al. (2015), "From Group to Individual Labels Using Deep Features": se
 They are licensed under CC BY 4.0 and ship with the course, in `labelled_reviews/`, license included.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final

@@ -6,8 +6,6 @@
 Kudo and Richardson (2018), "SentencePiece"; the library `sentencepiece`, needed only here, cuts texts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -4,8 +4,6 @@ It stands in when tiny Shakespeare cannot be fetched. The text is in the public 
 Gutenberg's editions, without their headers.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from course_lib.text.downloads import DownloadError, tiny_shakespeare

@@ -6,8 +6,6 @@ Multi30k. Here both sides are padded to the same multiple of `MULTIPLE`, and eac
 shapes at 8,192 tokens, for 4% more padding.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -17,8 +17,6 @@ At the end is BERT's WordPiece, which learns and cuts differently: Schuster and 
 Korean Voice Search"; Devlin et al. (2019), section 3.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 

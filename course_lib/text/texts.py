@@ -1,7 +1,5 @@
 """Texts from files: a plain text to continue, or sentences with their translations."""
 
-from __future__ import annotations
-
 import gzip
 import zlib
 from dataclasses import dataclass

@@ -8,8 +8,6 @@ The simple form of byte-pair encoding recounts all pairs in every round. That ta
 words and hours for a hundred thousand, so the first rounds are timed, and the rest is estimated from them.
 """
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -13,8 +13,6 @@ translation fails:
 Each English sentence has exactly one translation. Words and commas are separated by spaces.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import random

@@ -4,8 +4,6 @@ A noun has a gender, a verb the case of its object, a preposition its case, and 
 adjective after it. `course_lib.toys.grammar` makes sentences from them.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

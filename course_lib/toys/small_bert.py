@@ -7,8 +7,6 @@ minutes on a processor. This command made the files in `SMALL_BERT`. On another 
 different, since sums are rounded in another order, but just as good.
 """
 
-from __future__ import annotations
-
 import random
 import string
 import sys

@@ -1,7 +1,5 @@
 """A transformer that learns to translate the toy grammar from scratch while you wait: its sizes, its training."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -4,8 +4,6 @@ Most of the memory in training goes to what lies between the layers. Keeping onl
 more time. Chen et al. (2016), "Training Deep Nets with Sublinear Memory Cost", section 4.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial

@@ -4,8 +4,6 @@ A file is written beside its place and moved there whole: stop the program, or p
 complete. Reading a file runs nothing in it (`course_lib.ground.torch_files`).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor

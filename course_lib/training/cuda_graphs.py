@@ -6,8 +6,6 @@ copied to where the recorded one was; its values may differ, its shapes may not.
 "CUDA graphs".
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass

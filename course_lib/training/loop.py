@@ -9,8 +9,6 @@ can be saved and resumed bit for bit (`checkpoints`), and can run in several pro
 Vaswani et al. (2017), section 5; slides S2 ("masked training") and S4.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from contextlib import nullcontext

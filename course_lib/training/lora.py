@@ -9,8 +9,6 @@ layer, not a parametrization of its weight: that would compute all of W + B A in
 dropout before A.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 

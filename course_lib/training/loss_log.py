@@ -1,7 +1,5 @@
 """The losses of a training run, step by step: stored, reported, and checked to be finite."""
 
-from __future__ import annotations
-
 import math
 import time
 

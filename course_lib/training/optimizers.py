@@ -5,8 +5,6 @@ for hidden layers in neural networks", and Liu et al. (2025), "Muon is Scalable 
 matrix steps of the same size as AdamW's, so that one learning rate fits both.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """Numeric precision: half is enough for most of a model, and much faster on devices that support it."""
 
-from __future__ import annotations
-
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal
 

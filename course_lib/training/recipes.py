@@ -4,8 +4,6 @@
 makes them as short as you like.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

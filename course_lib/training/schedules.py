@@ -3,8 +3,6 @@
 Vaswani et al. (2017), section 5.3; slide S4. Steps count from 1.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -4,8 +4,6 @@ Gee et al. (2022), "Fast Vocabulary Transfer for Language Model Compression", se
 mean of the old ones that spell it.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import torch

@@ -1,7 +1,5 @@
 """Lesson 01 as it is released, and with every answer written: what the tests of real notebooks begin with."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A class that several test files look at, graded once for all of them."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """All that a gradebook holds as plain data, so that one can be compared with another."""
 
-from __future__ import annotations
-
 import contextlib
 import sqlite3
 from pathlib import Path

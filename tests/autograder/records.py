@@ -1,7 +1,5 @@
 """Records that say no more than a test wants to know."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

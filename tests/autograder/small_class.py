@@ -1,7 +1,5 @@
 """A course with a few submissions, for the tests of grading a class."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import shutil

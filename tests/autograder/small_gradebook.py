@@ -1,7 +1,5 @@
 """A course whose gradebook is written without running anything: two lessons, an exercise and a written answer each."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A small lesson, released and filled in, for the tests of reading and repairing submissions."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What commands tell as data: each has `--json`, or a reason why not."""
 
-from __future__ import annotations
-
 import csv
 import html
 import json

@@ -1,7 +1,5 @@
 """The certificate holds for every exercise, and fails for whatever is broken."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Iterator
 from dataclasses import replace

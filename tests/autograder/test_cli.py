@@ -1,7 +1,5 @@
 """The command as a user types it: what it prints, what it writes, and its exit status."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import io

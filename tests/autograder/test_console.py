@@ -1,7 +1,5 @@
 """Lines on a terminal and in a pipe, and the progress bar's time left."""
 
-from __future__ import annotations
-
 import io
 import random
 import re

@@ -3,8 +3,6 @@
 Tests `copy_gradebook.py` as well.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import shutil

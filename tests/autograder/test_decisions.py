@@ -3,8 +3,6 @@
 Tests `answers.py` and `adjustments.py` as well.
 """
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest

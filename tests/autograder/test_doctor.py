@@ -1,7 +1,5 @@
 """`katze doctor` on machines that are made up: what it says, and the one command that it gives."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -1,7 +1,5 @@
 """A megabyte of anything is read, repaired and shown in time that grows with its size, not with its square."""
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 from typing import Any

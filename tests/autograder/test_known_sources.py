@@ -1,7 +1,5 @@
 """What follows from a source's text is found out once, and anew wherever that could matter."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Limits as values: what an exercise may use instead, and how sizes are told."""
 
-from __future__ import annotations
-
 import pytest
 
 from autograder.limits import NO_ALLOWANCE, Allowance, Limits, size

@@ -1,7 +1,5 @@
 """The story of one grade, as an instructor reads it."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

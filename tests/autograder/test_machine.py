@@ -1,7 +1,5 @@
 """What is read from a machine, on this one and on others that are made up."""
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import os

@@ -1,7 +1,5 @@
 """What a student reads when a limit is hit: one submission after another, in real but small sandboxes."""
 
-from __future__ import annotations
-
 import pytest
 
 from autograder.box.endings import PYTHON_ENDED

@@ -1,7 +1,5 @@
 """What a student is told about a notebook before handing it in."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -3,8 +3,6 @@
 Tests `frozen.py` and `preview.py` as well.
 """
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The check in the notebook, `katze check`, `katze preflight`, progress and the grade speak of the same answer."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path

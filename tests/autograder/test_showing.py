@@ -1,7 +1,5 @@
 """Every exercise, failed at every single hidden case, is shown in every form; and a verdict stands that cannot be."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any

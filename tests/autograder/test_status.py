@@ -1,7 +1,5 @@
 """`katze status`: what it counts at each stage of a lesson, and the command that it names next."""
 
-from __future__ import annotations
-
 import shutil
 from dataclasses import replace
 from pathlib import Path

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from autograder.words import MOST_NAMES, lasting, printable, shown, some
 
 

@@ -1,7 +1,5 @@
 """What the benchmarks of grading rest on: a command's cost, submissions from a seed, a download like Canvas's."""
 
-from __future__ import annotations
-
 import csv
 import sys
 import zipfile

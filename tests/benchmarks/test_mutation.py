@@ -1,7 +1,5 @@
 """Mutants are what they should be, a check with holes lets them through, and explanations fit what exists."""
 
-from __future__ import annotations
-
 import ast
 import dataclasses
 from collections import Counter

@@ -1,7 +1,5 @@
 """The benchmark of the models, at its smallest: who is compared does the same work, and every row has its figures."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

@@ -1,7 +1,5 @@
 """What axe-core finds wrong with a page for those who don't see it, or don't use a mouse."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

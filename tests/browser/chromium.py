@@ -1,7 +1,5 @@
 """The browser that tests drive: the one that is installed, since Playwright's own has to be downloaded."""
 
-from __future__ import annotations
-
 import shutil
 
 INSTALL = "make browser"

@@ -3,8 +3,6 @@
 With `--thorough` there is one of every page as it was left. Pictures are in `build/screenshots`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path

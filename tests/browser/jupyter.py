@@ -1,7 +1,5 @@
 """A Jupyter server for tests, and what a learner's hands do in its notebooks."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Moving the controls of a widget as somebody without a mouse does, and what its picture is meanwhile."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the other tests of this folder lean on sees faults where there are some."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 What was given there comes to the student's page and to the export by the next `katze grade`, which runs nothing.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """What `hint`, `solution` and `progress` draw, in a browser: on a telephone and on a desk, in light and dark."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

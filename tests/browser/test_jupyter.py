@@ -3,8 +3,6 @@
 The lesson's widgets are moved before and after; in a notebook that is not trusted each of them is its still.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path

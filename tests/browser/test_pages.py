@@ -1,7 +1,5 @@
 """The pages that graders write, in a browser: on a telephone and on a desk, in light and dark, and on paper."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

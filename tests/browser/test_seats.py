@@ -4,8 +4,6 @@ Each seat is a page that is marked, colored and filled as that program does it, 
 light and the other way round.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The whole course as a website, opened from its files: read, searched, printed and switched to dark by hand."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

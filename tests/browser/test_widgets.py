@@ -4,8 +4,6 @@ A widget is tried on a page of its own, in light and dark, wide and narrow, with
 Its script may not fail, and axe-core may find nothing serious.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path

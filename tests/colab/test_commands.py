@@ -3,8 +3,6 @@
 The packages are those of these tests whose names are in Colab's list or in the first cell's, and no others.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -4,8 +4,6 @@ The environment has what `runtime-2026.01.txt` lists and the torch of these test
 is done before a release. The repository that the first cell names is a copy of this one, which git takes in its place.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 import os

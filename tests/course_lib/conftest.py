@@ -1,7 +1,5 @@
 """Every test of the library draws the same random numbers in every run and in any order."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

@@ -4,8 +4,6 @@ jaxtyping's import hook hands each function to `checked`. What was called, and w
 are annotated, is printed as JSON behind the tests' own output.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import re

@@ -1,7 +1,5 @@
 """Scaled dot-product attention: the two paths, and the edges."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Dropout in the blocks. What they compute, `test_models_beside_torch.py` compares with torch."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest

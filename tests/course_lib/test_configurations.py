@@ -1,7 +1,5 @@
 """Sizes: the published ones as their papers print them, and impossible ones."""
 
-from __future__ import annotations
-
 from course_lib.blocks import BlockConfig
 from course_lib.configurations import BERTConfig, GPTConfig, TransformerConfig
 

@@ -1,7 +1,5 @@
 """Compiled decoding: the same tokens, in steps that are compiled once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial

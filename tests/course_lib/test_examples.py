@@ -1,7 +1,5 @@
 """The library's examples in the READMEs do what they show."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

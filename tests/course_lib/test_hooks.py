@@ -1,7 +1,5 @@
 """The weights that are collected are those of the models, and the models stay as they were."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from torch import nn

@@ -3,8 +3,6 @@
 Tests `text_state.py` as well.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 from torch.testing import assert_close

@@ -1,7 +1,5 @@
 """Masks: rows in which nothing is allowed, and the last token."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

@@ -1,7 +1,5 @@
 """Models: sizes, caches, refusals, and layers as torch makes them."""
 
-from __future__ import annotations
-
 import dataclasses
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Whole models beside `nn.Transformer*` with the same weights: masks included, forward and gradients."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from torch import Tensor, nn

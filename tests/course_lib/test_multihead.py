@@ -1,7 +1,5 @@
 """Multi-head attention, beside torch's own with the same weights."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from torch import Tensor, nn

@@ -1,7 +1,5 @@
 """Positions: those of texts that go on or are padded, and what happens past the longest sequence."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from torch import nn

@@ -1,7 +1,5 @@
 """The recurrent network that reads, and a bag beside it: called like BERT."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from torch import nn

@@ -1,7 +1,5 @@
 """Every shape that a public function of the library annotates holds at run time, in all its tests."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A hundred calls that a user might get wrong, each with the sentence that it gets."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The weights of our layers, or their gradients, under the names that torch's own modules give theirs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

@@ -1,7 +1,5 @@
 """Models for the tests of decoding: small ones of both kinds, and one whose every logit is known."""
 
-from __future__ import annotations
-
 from typing import Any, TypeVar
 
 import torch

@@ -4,8 +4,6 @@ Each answers `attention.scale` honestly, which must keep its point whatever else
 does not name.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -3,8 +3,6 @@
 Each crossing is one submission, which answers one exercise and no other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from textwrap import indent

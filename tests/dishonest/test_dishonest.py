@@ -4,8 +4,6 @@ Nobody earns a point that is not theirs, nobody honest loses one, every outcome 
 alive at the end.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import pickle

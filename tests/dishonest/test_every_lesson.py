@@ -1,7 +1,5 @@
 """What fits many exercises, in every lesson: nobody earns a point, and the same answers written honestly earn all."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -4,8 +4,6 @@ They earn nobody's secret and nobody's points, so none is an attack. An answer b
 shows a forbidden call; where neither does, what could hide one is noted, and costs nothing.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from autograder.box.fork_server.client import ForkServer

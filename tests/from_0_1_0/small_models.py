@@ -1,7 +1,5 @@
 """The models whose weights and checkpoints are kept here, as small as they can be, and what they were trained on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path

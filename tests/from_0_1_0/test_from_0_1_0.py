@@ -3,8 +3,6 @@
 Everything beside this file was written by that version, and nothing of it is ever written anew.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import shutil

@@ -5,8 +5,6 @@ must get, with visible cases alone and whatever is hidden; where it is missing, 
 cases took for right, named wrongly or did not name, and right answers that are unlike the certified ones.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest

@@ -4,8 +4,6 @@ The lessons are the first ones of this course with two exercises left of each, s
 Sandboxes, checks, hidden inputs and the gradebook are real.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import Iterator, Mapping

@@ -4,8 +4,6 @@ Three lessons, sixteen students, each lesson from another platform. The grades t
 by hand; our export and nbgrader's own must say the same after each step.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Mapping

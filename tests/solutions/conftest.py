@@ -1,7 +1,5 @@
 """The lessons as fixtures: as text, one after the other, and run, for the class that names one."""
 
-from __future__ import annotations
-
 import pytest
 from nbformat import NotebookNode
 

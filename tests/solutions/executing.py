@@ -6,8 +6,6 @@ lesson's prose leans on. On every change the longest trainings are cut short (`s
 them is in a second class, which asks for `thorough`.
 """
 
-from __future__ import annotations
-
 import re
 from html import unescape
 

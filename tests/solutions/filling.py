@@ -1,7 +1,5 @@
 """A lesson's released notebook with the solutions' answers written into it, as a student who knows all would."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The lessons, read once."""
 
-from __future__ import annotations
-
 import functools
 import re
 from pathlib import Path

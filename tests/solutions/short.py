@@ -1,7 +1,5 @@
 """The course with less to train: for whoever looks at what a lesson shows, and not at how well a model has learned."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Lesson 09, run."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Every exercise has its cells, once, with the metadata that nbgrader and the grader need."""
 
-from __future__ import annotations
-
 import ast
 import copy
 import re

@@ -1,7 +1,5 @@
 """Lesson 06, run."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Lesson 11, run in its short form."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

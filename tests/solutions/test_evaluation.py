@@ -1,7 +1,5 @@
 """Lesson 10, run."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

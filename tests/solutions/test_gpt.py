@@ -1,7 +1,5 @@
 """Lesson 07, run: what its prose leans on, with room for other machines."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Lesson 04, run."""
 
-from __future__ import annotations
-
 import math
 import re
 

@@ -1,7 +1,5 @@
 """Lesson 02, run."""
 
-from __future__ import annotations
-
 import re
 
 from tests.solutions.executing import ExecutedLesson, numbers, table

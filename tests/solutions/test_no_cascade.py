@@ -1,7 +1,5 @@
 """No exercise's points hang on another's answer: each answer is broken in turn, and only its own points go."""
 
-from __future__ import annotations
-
 import copy
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Lesson 03, run."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

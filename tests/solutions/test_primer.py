@@ -1,7 +1,5 @@
 """The primer, run."""
 
-from __future__ import annotations
-
 from tests.solutions.executing import ExecutedLesson, table
 
 

@@ -1,7 +1,5 @@
 """Lesson 12, run: what its prose leans on, with room for other machines and other versions of the text."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Lesson 08, run."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

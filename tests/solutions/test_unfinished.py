@@ -1,7 +1,5 @@
 """A lesson without answers, or with half of them, runs to its end: demo cells borrow what is not there yet."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 from pathlib import Path

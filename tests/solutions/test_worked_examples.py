@@ -1,7 +1,5 @@
 """Every number that the lessons print about the two worked examples, recomputed: the right ones and the slides'."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

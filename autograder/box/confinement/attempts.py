@@ -1,7 +1,5 @@
 """Tries everything that a confined process must not be able to do, in the self-test's own process."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

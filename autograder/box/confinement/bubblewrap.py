@@ -5,8 +5,6 @@ other file, process, network or user. It needs no privileges if the kernel allow
 `bwrap` is setuid.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

@@ -5,8 +5,6 @@ This needs version 2, and permission to divide the group that this process is in
 and `katze doctor` says so.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import os

@@ -5,8 +5,6 @@ sandboxes' folders are mounted. Sockets and process descriptors are passed in th
 inside and outside share a kernel; where they do not (a virtual machine), level L4 is not available.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import os

@@ -4,8 +4,6 @@ Sandboxes confine themselves at every level. An enclosure takes away whatever th
 processes, networks and privileges are not just forbidden there, but absent.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path

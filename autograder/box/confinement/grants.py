@@ -4,8 +4,6 @@ Landlock grants whole trees, and no tree may contain this repository, its `.git`
 sandboxes. So folders that could hold a copy of `course_lib` are granted entry by entry.
 """
 
-from __future__ import annotations
-
 import fnmatch
 import os
 import sys

@@ -4,8 +4,6 @@ Landlock only grants: anything not named here cannot be opened, whatever its per
 are the kernel's (include/uapi/linux/landlock.h).
 """
 
-from __future__ import annotations
-
 import ctypes
 import functools
 import os

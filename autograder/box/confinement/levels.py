@@ -10,8 +10,6 @@
 `selftest.py` chooses a level by trying it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import os

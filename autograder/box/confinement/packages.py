@@ -1,7 +1,5 @@
 """Finds the dependencies and versions of installed packages."""
 
-from __future__ import annotations
-
 import functools
 import importlib.metadata
 import re

@@ -5,8 +5,6 @@ returns the error, so the code goes on as in any other sandbox. This needs no pr
 holds one of its locks during the call, so a recording sandbox is only for finding causes, and grades nothing.
 """
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import os

@@ -7,8 +7,6 @@ that is not refused by name. Calls that do not exist yet fail with ENOSYS, so a 
 of another architecture end the process. See seccomp(2).
 """
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import os

@@ -1,7 +1,5 @@
 """Chooses a level by trying it: a throwaway process confines itself, and then does what it must not."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import logging

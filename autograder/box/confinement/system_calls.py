@@ -7,8 +7,6 @@ and on the other architecture. A sandbox may not lock or watch anything, nor ask
 running at once could communicate through any of these.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 Calls = Mapping[str, tuple[int | None, int | None]]

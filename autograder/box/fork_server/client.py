@@ -7,8 +7,6 @@
 A sandbox that ends, hangs, or violates the protocol raises `BoxLost`, once; by then it is dead.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import logging

@@ -1,7 +1,5 @@
 """Watches and ends sandboxes: through the fork server over a channel, or from the process that started them."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

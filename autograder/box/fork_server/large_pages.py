@@ -5,8 +5,6 @@ that is most of the cost of opening and closing a sandbox; with 2 MB pages, it i
 then writes to is still copied 4 KB at a time.
 """
 
-from __future__ import annotations
-
 import ctypes
 import sys
 from collections.abc import Iterator

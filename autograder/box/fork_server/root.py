@@ -4,8 +4,6 @@ A fresh process first imports packages, and only then learns what it should beco
 grader itself has imported torch. Nothing here needs torch.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -4,8 +4,6 @@ It starts from the filtered library (see `library.py`) and never holds anything 
 student code, so the grader can trust it to report what a sandbox computes, to end it, and to say how it ended.
 """
 
-from __future__ import annotations
-
 import _sitebuiltins
 import asyncio
 import builtins

@@ -4,8 +4,6 @@ Everything here shares a process with student code, which may change any of it. 
 end checks everything that goes out, and secrets are not here.
 """
 
-from __future__ import annotations
-
 import asyncio
 import builtins
 import contextlib

@@ -5,8 +5,6 @@ transformers, and `run_cell` itself. So a test does not go through them. It has 
 whatever its outputs show. docs/plain_nbgrader.md says what this cannot prevent.
 """
 
-from __future__ import annotations
-
 import linecache
 import math
 import sys

@@ -5,8 +5,6 @@ that does nothing takes its place, and a notice says so. An answer that uses it 
 `PackageMissing`, and whatever it does with that exception, it is ungraded.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib.abc
 import linecache

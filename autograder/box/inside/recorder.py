@@ -1,7 +1,5 @@
 """Records a cell's outputs: in order, merged as a notebook merges them, and capped."""
 
-from __future__ import annotations
-
 import base64
 import io
 import json

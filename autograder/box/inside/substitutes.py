@@ -5,8 +5,6 @@ program seems to succeed silently, and a notice in the cell says so. These subst
 seccomp refuses whatever gets around them.
 """
 
-from __future__ import annotations
-
 import concurrent.futures.process
 import inspect
 import io

@@ -1,7 +1,5 @@
 """Prove that every check accepts right answers and names wrong ones."""
 
-from __future__ import annotations
-
 import argparse
 
 from autograder.commands.shared import DONE, FAILED, course_of, tell

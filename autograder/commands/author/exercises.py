@@ -1,7 +1,5 @@
 """List the exercises."""
 
-from __future__ import annotations
-
 import argparse
 
 from autograder.commands.shared import tell

@@ -1,7 +1,5 @@
 """Write a lesson's autograder for Gradescope."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

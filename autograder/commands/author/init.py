@@ -1,7 +1,5 @@
 """Begin a course of your own: a lesson, its exercises, a class."""
 
-from __future__ import annotations
-
 import argparse
 import shlex
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Build the students' notebooks from the solutions."""
 
-from __future__ import annotations
-
 import argparse
 
 from autograder.commands.shared import DONE, FAILED, course_of, tell

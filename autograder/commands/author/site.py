@@ -1,7 +1,5 @@
 """Build the course as a website that can be read offline."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Print a script that lets a shell complete katze's commands."""
 
-from __future__ import annotations
-
 import argparse
 
 EXAMPLE = 'eval "$(katze completion bash)"'

@@ -1,7 +1,5 @@
 """Say which sandboxes this machine offers, and how to get stronger ones."""
 
-from __future__ import annotations
-
 import argparse
 
 from autograder.commands.shared import DONE, FAILED, add_level, add_scheduler, tell

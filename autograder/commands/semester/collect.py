@@ -1,7 +1,5 @@
 """Sort a download from a learning platform into submitted/."""
 
-from __future__ import annotations
-
 import argparse
 from datetime import tzinfo
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Copy the gradebook into a PostgreSQL database, or back into a file."""
 
-from __future__ import annotations
-
 import argparse
 
 from autograder.commands.shared import course_of, tell

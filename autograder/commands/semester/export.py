@@ -1,7 +1,5 @@
 """Write the grades as CSV, for a learning platform."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Keep the grades of a finished lesson as they are: nothing in it is graded until you thaw it."""
 
-from __future__ import annotations
-
 import argparse
 from shlex import quote
 

@@ -1,7 +1,5 @@
 """Tell the story of one grade: how it came about, and everything that changed it."""
 
-from __future__ import annotations
-
 import argparse
 
 from autograder.commands.shared import add_lesson, course_of, tell

@@ -1,7 +1,5 @@
 """Write a page about a graded class: points, exercises, mistakes, students."""
 
-from __future__ import annotations
-
 import argparse
 
 from autograder.commands.shared import add_lesson, course_of, tell, writable, write_content

@@ -1,7 +1,5 @@
 """Say how far each lesson has come, and what comes next."""
 
-from __future__ import annotations
-
 import argparse
 
 from autograder.commands.shared import course_of, tell

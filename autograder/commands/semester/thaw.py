@@ -1,7 +1,5 @@
 """Let a frozen lesson be graded again."""
 
-from __future__ import annotations
-
 import argparse
 from shlex import quote
 

@@ -1,7 +1,5 @@
 """Check one answer from a Python file, in a sandbox."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Train a small translator, build the release, and grade the bundled class."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

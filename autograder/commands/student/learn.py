@@ -1,7 +1,5 @@
 """Make a folder to work in, with every lesson, and open JupyterLab on it."""
 
-from __future__ import annotations
-
 import argparse
 import shlex
 from pathlib import Path

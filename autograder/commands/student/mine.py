@@ -1,7 +1,5 @@
 """Write your own transformer to files, from the answers that have passed, with a page about it; let it run GPT-2."""
 
-from __future__ import annotations
-
 import argparse
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Look at a notebook the way grading will, before you submit it."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

@@ -5,8 +5,6 @@ exercises' files, the settings, the versions, the builder's own code, the built 
 from the course.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib.metadata
 import json

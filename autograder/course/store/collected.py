@@ -4,8 +4,6 @@
 that it gave out.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 from collections.abc import Mapping, Sequence

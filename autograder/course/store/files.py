@@ -1,7 +1,5 @@
 """Keeps a course's data about its students in JSON files below `.katze/`, readable only by their owner."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path

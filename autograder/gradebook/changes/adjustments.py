@@ -4,8 +4,6 @@ The recorded verdict never changes. An adjustment only says how it counts, so ap
 arithmetic: nothing is graded again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 

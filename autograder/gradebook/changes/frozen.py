@@ -1,7 +1,5 @@
 """Lessons that are finished: nothing in them is graded until they are thawed."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from autograder.gradebook import store

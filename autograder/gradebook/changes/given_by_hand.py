@@ -4,8 +4,6 @@ These points are never lost when a cell goes, and never shrink because the cell 
 given for changes, they still count, but the cell waits for a person again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

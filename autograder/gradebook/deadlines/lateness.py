@@ -4,8 +4,6 @@ A course sets the terms in `course.toml` (`semester.py`). A penalty is in points
 to hundredths of a point.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace

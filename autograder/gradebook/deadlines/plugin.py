@@ -4,8 +4,6 @@ c.AssignLatePenalties.plugin_class = "late.SubMarks"  # late.py in the course's 
 c.LateSubmissionPlugin.penalty_method = "zero"        # or nbgrader's own plugin, with a method
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import sys

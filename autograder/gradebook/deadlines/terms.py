@@ -6,8 +6,6 @@ three up to date, and remembers what it wrote, so that it can take it back. Wher
 nbgrader's own autograde or formgrader wrote stays. In a frozen lesson, nothing changes.
 """
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace

@@ -5,8 +5,6 @@ it was a number in `katze_schema`. A new gradebook is made from the models, and 
 date.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from alembic import command

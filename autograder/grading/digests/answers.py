@@ -3,8 +3,6 @@
 A course accepts an answer by its digest, which `katze log` prints.
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 from collections.abc import Iterable

@@ -5,8 +5,6 @@ Two things with the same fingerprint give the same grade. Whatever does not run 
 layout, where an exercise is in the prose.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

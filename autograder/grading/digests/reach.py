@@ -4,8 +4,6 @@ import.
 A grade depends on that part of the library only: a module that nobody can see changes nobody's grade.
 """
 
-from __future__ import annotations
-
 import ast
 import itertools
 import re

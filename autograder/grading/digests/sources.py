@@ -2,8 +2,6 @@
 installation decides grades: versions and limits.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import hashlib

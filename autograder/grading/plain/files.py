@@ -5,8 +5,6 @@ A student's own files are copied only into that student's sandboxes: no link is 
 else.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fnmatch
 import hashlib

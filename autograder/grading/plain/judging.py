@@ -3,8 +3,6 @@
 What the sandbox refused to a cell is read from the text that the cell leaves: Python wraps refusals in many ways.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Renders a graded submission: its notebooks for autograded/, and a page for each in feedback/."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from html import escape

@@ -5,8 +5,6 @@ Test cells and locked cells always come from the course. Of several copies of a 
 What students have written stays where it is.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

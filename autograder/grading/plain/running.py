@@ -4,8 +4,6 @@ A cell that ends its sandbox (it never stops, or takes too much memory) costs on
 others.
 """
 
-from __future__ import annotations
-
 import tokenize
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager

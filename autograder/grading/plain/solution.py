@@ -1,7 +1,5 @@
 """Runs the course's own solution before any submission: a test that it fails here would judge everyone wrongly."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from autograder.course.course import Course

@@ -1,7 +1,5 @@
 """Grades test cells of a plain nbgrader course: runs them next to the student's code, and judges their output."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 from collections.abc import Callable, Collection, Mapping

@@ -3,8 +3,6 @@
 A problem with one notebook does not keep the others from being graded.
 """
 
-from __future__ import annotations
-
 import hashlib
 import tempfile
 from collections.abc import Mapping

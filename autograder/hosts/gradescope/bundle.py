@@ -9,8 +9,6 @@ The archive contains no student's name and no deadline. Its secret is derived fr
 who gets hold of an archive knows only the hidden inputs of that archive.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import json

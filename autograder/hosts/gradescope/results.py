@@ -4,8 +4,6 @@ Gradescope defines the format: https://gradescope-autograders.readthedocs.io/en/
 that nothing that a student wrote is rendered as HTML.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

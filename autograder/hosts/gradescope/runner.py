@@ -11,8 +11,6 @@ failed, and gives no score. The reason is printed, which only instructors see. I
 its test has no score and says why, and the others count.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import tempfile

@@ -3,8 +3,6 @@
 It holds only the last attempt, and no times: "LATE" in a name is all that it says about them.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """nbgrader's exchange: its `inbound` folder."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from datetime import tzinfo

@@ -1,7 +1,5 @@
 """Folders: a folder or a file for each student, with names that no platform gave."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """GitHub Classroom: repositories, cloned by it or downloaded as archives."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections import defaultdict

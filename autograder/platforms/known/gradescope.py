@@ -1,7 +1,5 @@
 """Gradescope: the zip of "Export Submissions", `submission_123/` folders next to `submission_metadata.yml`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A mailbox: attachments that students have sent, in an mbox file or in messages saved one by one (`.eml`)."""
 
-from __future__ import annotations
-
 import itertools
 import mailbox
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Moodle: the zip of "Download all submissions", with or without a folder for each student."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@ A case's `Callback` stays with the checker. These functions consist of a few num
 (`reading.py`) can store them as data and call them; of any other callback it stores only the recorded calls.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import reduce

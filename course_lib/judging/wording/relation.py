@@ -3,8 +3,6 @@
 Each sentence is a fact about the two values, and true whatever code computed them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 

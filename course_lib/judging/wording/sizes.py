@@ -1,7 +1,5 @@
 """Names the sizes in a case, from its exercise's statement: `scores(q [..., queries, d_head])`."""
 
-from __future__ import annotations
-
 import re
 
 from torch import Tensor

@@ -1,7 +1,5 @@
 """Explains torch's and Python's error messages: what the failing step requires."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Numbers as bars: one for each word of a sentence, or several distributions over the same words, side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from jaxtyping import Float

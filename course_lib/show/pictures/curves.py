@@ -1,7 +1,5 @@
 """Curves: the loss of a training run, and layers compared over the length of a sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure

@@ -1,7 +1,5 @@
 """Families of tasks: inputs and outputs, drawn as boxes along a timeline."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Matrices as pictures: words on the axes, a number in every cell; a table of edits has a path through it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

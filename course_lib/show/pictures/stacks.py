@@ -1,7 +1,5 @@
 """Two stacks of layers side by side, encoder and decoder, with the shapes between the boxes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

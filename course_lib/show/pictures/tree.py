@@ -1,7 +1,5 @@
 """A decoding tree: what a model might write, word by word, with a probability at every branch."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import count

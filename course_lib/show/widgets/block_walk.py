@@ -1,7 +1,5 @@
 """A walk through one transformer block, with the shape at every line."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from math import prod

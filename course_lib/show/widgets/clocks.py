@@ -4,8 +4,6 @@ A pair holds the sine and the cosine of an angle. Drawn as (across, up), this is
 twelve for angle 0 and turns like a clock's: fast for the first pair, hardly at all for the last.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from jaxtyping import Float

@@ -3,8 +3,6 @@
 What remains of a distribution is computed only in the script, since a lesson asks for it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any, Final

@@ -3,8 +3,6 @@
 Their results are computed on the page; those in the stills were computed once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """What a language model expects: under a cat that covers one word of a sentence, and after a beginning."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Callable, Sequence
 from html import escape

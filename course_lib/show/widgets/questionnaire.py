@@ -1,7 +1,5 @@
 """A questionnaire: one question after another, each with the same choices to click."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 from typing import Any

@@ -3,8 +3,6 @@
 The numbers of the still picture were computed once; a test computes them again.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from course_lib.show.stills import interactive_table

@@ -7,8 +7,6 @@ slide's error of dividing by the number of keys.
 Slides S2, "Attention: Working Example": *the cat danced* -> *die Katze tanzte*.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 The learning itself is only in the script, since a lesson asks for it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Where a model looks: the attention weights of every layer and head, on a text, and while it translates."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """A sentence being written word by word: what the model has read, where it looks, and what it expects next."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 

@@ -4,8 +4,6 @@ Both by toy exercises of their own, as later lessons will have them: greedy deco
 module that is given one.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import time

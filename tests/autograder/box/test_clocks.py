@@ -1,7 +1,5 @@
 """What is counted of a sandbox's time, with a clock and readings that are made up."""
 
-from __future__ import annotations
-
 import pytest
 
 from autograder.box import clocks

@@ -3,8 +3,6 @@
 Tests `landlock.py`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

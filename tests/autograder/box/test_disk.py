@@ -1,7 +1,5 @@
 """What a sandbox has on disk, as the grader counts it."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from pathlib import Path

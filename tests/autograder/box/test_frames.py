@@ -1,7 +1,5 @@
 """A frame is measured before anything is made of it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What processes compute and do, as it is read from outside."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

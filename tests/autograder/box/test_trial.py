@@ -5,8 +5,6 @@ A call that nobody needs is taken for one that a new library would need.
 Tests `recorded.py` as well.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import os
 

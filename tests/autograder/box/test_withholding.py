@@ -4,8 +4,6 @@ Ways to import it are tried one by one inside. What they share is then looked fo
 memory and in every file that it can read.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 import inspect

@@ -1,7 +1,5 @@
 """A scheduler and workers as an instructor starts them: processes of their own."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 Nothing here needs torch, so that workers are there in a second.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import signal

@@ -4,8 +4,6 @@ Tests `grading_on_worker.py`, `lesson_on_worker.py`, `plain_on_worker.py`, `exam
 `messages.py` as well.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import json

@@ -3,8 +3,6 @@
 Tests `table.py` as well.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping

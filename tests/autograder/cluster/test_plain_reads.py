@@ -1,7 +1,5 @@
 """Nothing that a cluster sends runs here."""
 
-from __future__ import annotations
-
 import copyreg
 import io
 import os

@@ -4,8 +4,6 @@ happened.
 Tests `worker.py` as well.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 from collections import Counter

@@ -1,7 +1,5 @@
 """Where a gradebook is, and that its password is told to nobody."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The link to Colab, and the cell that gets a notebook the course's library."""
 
-from __future__ import annotations
-
 import ast
 import importlib.util
 import re

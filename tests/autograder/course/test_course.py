@@ -1,7 +1,5 @@
 """A course on disk: found from anywhere inside, configured by nbgrader's own file, with one secret."""
 
-from __future__ import annotations
-
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

@@ -1,7 +1,5 @@
 """nbgrader's own pages: what a student wrote is shown there, and nothing of it runs, loads or takes part."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import nbformat

@@ -1,7 +1,5 @@
 """What only draws is folded; what is there to be read, or used by a later cell, is not."""
 
-from __future__ import annotations
-
 import nbformat
 import pytest
 

@@ -1,7 +1,5 @@
 """What a notebook gives is found, and only as much of it as is needed."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

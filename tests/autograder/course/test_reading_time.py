@@ -3,8 +3,6 @@
 Tests `reading_time.py`.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import nbformat

@@ -3,8 +3,6 @@
 Tests `release.py`, `builds.py`, `solved.py`.
 """
 
-from __future__ import annotations
-
 import importlib.metadata
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Where released notebooks are looked for; without any, see `tests/autograder/test_preflight.py`."""
 
-from __future__ import annotations
-
 import sysconfig
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What `course.toml` sets: all of it can be read back, and what cannot be used is refused in one line that helps."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from pathlib import Path
 

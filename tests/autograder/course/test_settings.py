@@ -1,7 +1,5 @@
 """What a course sets: every limit can be, and nothing else."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

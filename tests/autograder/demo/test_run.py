@@ -1,7 +1,5 @@
 """The demo as a whole, with a class of two; and the folder that it may remove."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import subprocess

@@ -1,7 +1,5 @@
 """The bundled class, graded in sandboxes: everything comes out as it should, whoever sits beside whom."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path

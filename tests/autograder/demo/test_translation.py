@@ -1,7 +1,5 @@
 """The demo's translator, in a process of its own."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -3,8 +3,6 @@
 Tests `publish.py`, `library.py`, `leaks.py`.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

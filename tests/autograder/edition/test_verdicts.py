@@ -3,8 +3,6 @@
 Tests `verdicts.py`, `recording.py`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace

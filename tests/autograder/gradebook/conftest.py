@@ -1,7 +1,5 @@
 """What is true of a gradebook wherever it is, is tested in both places."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

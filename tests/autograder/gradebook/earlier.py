@@ -1,7 +1,5 @@
 """A gradebook as an earlier version of Katze has left it: what was added since is taken away."""
 
-from __future__ import annotations
-
 from sqlalchemy import create_engine, text
 from sqlalchemy.pool import NullPool
 

@@ -1,7 +1,5 @@
 """A gradebook that is looked at, made, and written by several: wherever it is."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A gradebook copied from a file to a server and back: every row, and grading goes on; all of it, or nothing."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import multiprocessing

@@ -1,7 +1,5 @@
 """The gradebook's file: made whole or not at all, refused where it cannot be used, held by one run at a time."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

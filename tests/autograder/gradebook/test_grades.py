@@ -3,8 +3,6 @@
 Tests `results.py` as well.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

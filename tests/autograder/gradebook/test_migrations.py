@@ -1,7 +1,5 @@
 """Gradebooks of other versions: those of earlier ones are read as they are and brought up to date, others refused."""
 
-from __future__ import annotations
-
 import gzip
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 What a file and a server have in common is tested in `test_access.py`, `test_migrations.py` and `test_store.py`.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

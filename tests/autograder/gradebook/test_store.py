@@ -1,7 +1,5 @@
 """Records as they are written and read: what counts now, and everything that counted before."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

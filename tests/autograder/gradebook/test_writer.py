@@ -3,8 +3,6 @@
 Tests `scores.py`, `lesson.py`, `record.py` and `models.py` as well.
 """
 
-from __future__ import annotations
-
 import copy
 import csv
 import json

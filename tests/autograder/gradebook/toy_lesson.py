@@ -1,7 +1,5 @@
 """A lesson of two checks and a question in words, as a release, for the tests of what becomes of points."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A lesson as it is graded: its release fits its exercises, and all that decides a grade is in its conditions."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from pathlib import Path

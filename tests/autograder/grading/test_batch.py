@@ -1,7 +1,5 @@
 """Grading a class: what a second, a killed, a forced and a failing run do and leave."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

@@ -1,7 +1,5 @@
 """Points and comments given by hand: on the page, in the totals, and as nbgrader adds them up."""
 
-from __future__ import annotations
-
 import os
 import shutil
 

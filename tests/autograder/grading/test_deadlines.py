@@ -1,7 +1,5 @@
 """A deadline that is set, moved and taken out: pages, penalties and nbgrader's tables follow, and nothing is graded."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """A cell that breaks Python or torch for all that follows costs its own exercise, not the others."""
 
-from __future__ import annotations
-
 import pytest
 
 from autograder.box.fork_server.client import ForkServer

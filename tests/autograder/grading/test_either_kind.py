@@ -3,8 +3,6 @@
 Tests `batch.py`, `plan.py`, `preview.py` and `publish.py`.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 from collections.abc import Callable, Iterator

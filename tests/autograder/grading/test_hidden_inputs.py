@@ -1,7 +1,5 @@
 """Answers that try to carry hidden inputs out, graded: no number of theirs is in anything that anybody is shown."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

@@ -1,7 +1,5 @@
 """What grading keeps of what a sandbox says."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -3,8 +3,6 @@
 Tests `answer_grader.py` and `cell_log.py` as well.
 """
 
-from __future__ import annotations
-
 import gc
 import weakref
 from collections.abc import Iterator, Sequence

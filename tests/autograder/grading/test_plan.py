@@ -1,7 +1,5 @@
 """What a run has to do: everything that a grade follows from is noticed, and nothing else is."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from collections.abc import Callable, Iterable

@@ -1,7 +1,5 @@
 """Files of a graded submission: whole or not at all, and with feedback that nbgrader's own exchange can release."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import os

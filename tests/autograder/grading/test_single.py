@@ -1,7 +1,5 @@
 """Answers in plain files, as they are pasted there."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What is recorded of a verdict does not depend on the run."""
 
-from __future__ import annotations
-
 import pytest
 
 from autograder.grading.strategy import stable

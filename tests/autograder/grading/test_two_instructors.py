@@ -1,7 +1,5 @@
 """Two instructors, each with a clone of the course, grade two lessons at the same time into one PostgreSQL."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Workers: what dies in them takes nobody with it."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import os

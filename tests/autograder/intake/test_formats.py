@@ -3,8 +3,6 @@
 Tests `scripts.py` as well.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 

@@ -3,8 +3,6 @@
 Tests `archives.py` and `folders.py` as well.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import io

@@ -1,7 +1,5 @@
 """The file that says when a submission was handed in: a student may have written it, and nbgrader trusts it."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 from collections.abc import Callable

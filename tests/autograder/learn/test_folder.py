@@ -1,7 +1,5 @@
 """The working folder: what is copied, what is renewed, and what is never touched."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """JupyterLab for learners: its first page, and what it leaves out."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

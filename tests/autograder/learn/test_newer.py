@@ -1,7 +1,5 @@
 """A lesson's new version around what somebody has written."""
 
-from __future__ import annotations
-
 import copy
 
 import nbformat

@@ -1,7 +1,5 @@
 """A lesson as a script: it runs from top to end, and its checks print what they think."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

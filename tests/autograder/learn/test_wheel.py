@@ -1,7 +1,5 @@
 """`pip install` is enough to learn with: no clone, and no network once the packages are there."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The page about a class: what it counts, what it says, and that nothing of a student's becomes markup."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What students and instructors read about deadlines, and that every page says the same."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 

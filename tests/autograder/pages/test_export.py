@@ -1,7 +1,5 @@
 """Grades as CSV: what the cells say, what a roster keeps, and what is refused."""
 
-from __future__ import annotations
-
 import csv
 import io
 from dataclasses import replace

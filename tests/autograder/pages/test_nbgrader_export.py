@@ -1,7 +1,5 @@
 """nbgrader's own export and ours agree to the point, but for the differences that docs/deadlines.md lists."""
 
-from __future__ import annotations
-
 import csv
 import shutil
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The tables of the terminal, at the narrow width of 80 columns."""
 
-from __future__ import annotations
-
 import io
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Totals: weights, the lowest dropped, and nothing that could not be graded taken for a zero."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 

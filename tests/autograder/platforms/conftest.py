@@ -1,7 +1,5 @@
 """A course that downloads are collected into."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any

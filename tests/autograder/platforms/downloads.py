@@ -1,7 +1,5 @@
 """Downloads in the shapes in which platforms deliver them, made in code, and a course that they are collected into."""
 
-from __future__ import annotations
-
 import io
 import json
 import tarfile

@@ -1,7 +1,5 @@
 """Every reader meets what classes really send; the rest goes through, and the table says what did not."""
 
-from __future__ import annotations
-
 import io
 import tracemalloc
 from collections.abc import Callable, Mapping

@@ -3,8 +3,6 @@
 Tests the files in `known/` and `deliver.py` as well.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

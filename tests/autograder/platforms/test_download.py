@@ -1,7 +1,5 @@
 """What a download may do to whoever opens it: nothing."""
 
-from __future__ import annotations
-
 import io
 import os
 import stat

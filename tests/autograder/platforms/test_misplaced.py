@@ -1,7 +1,5 @@
 """Submissions that lie where no lesson looks for them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Names of pages: those that a platform recognizes, and none that leads anywhere else."""
 
-from __future__ import annotations
-
 import pytest
 
 from autograder.course.store.collected import Delivery

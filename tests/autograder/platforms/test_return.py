@@ -3,8 +3,6 @@
 Tests `history.py` as well.
 """
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Rosters: a course's own, and what platforms export."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from pathlib import Path
 

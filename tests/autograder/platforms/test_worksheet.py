@@ -1,7 +1,5 @@
 """Tables of platforms filled in: what is asked for, and nothing else, to the byte."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Whose notebook it is: another lesson's is refused, whatever has anything of the lesson is graded."""
 
-from __future__ import annotations
-
 import copy
 import json
 

@@ -3,8 +3,6 @@
 One right notebook of lesson 01, mangled in every way known, read, repaired, and graded in real sandboxes.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 import random

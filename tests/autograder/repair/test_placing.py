@@ -3,8 +3,6 @@
 Tests `cells.py`, `matching.py`, `prose.py`, `release.py` and `text.py` as well.
 """
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import copy

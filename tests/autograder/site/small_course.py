@@ -1,7 +1,5 @@
 """A course of two short lessons, released, for the tests of its website; and what its links must be."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from html.parser import HTMLParser

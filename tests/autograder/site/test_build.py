@@ -3,8 +3,6 @@
 Tests `lesson.py`, `guide.py` and `library.py` as well.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

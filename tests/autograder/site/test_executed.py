@@ -1,7 +1,5 @@
 """A lesson's run is kept, and made anew once something has changed."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path

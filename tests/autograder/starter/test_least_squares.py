@@ -3,8 +3,6 @@
 The course is what `katze init` writes. One graded class serves all tests.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """`katze init`: what it writes, and what it leaves alone."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The fuzzers: a short run of each, and proof that a finding would be one."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

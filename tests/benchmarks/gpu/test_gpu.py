@@ -1,7 +1,5 @@
 """The command at its smallest, and what becomes of parts that do not come to their end."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

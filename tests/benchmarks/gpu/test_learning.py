@@ -1,7 +1,5 @@
 """What is told of a training: not how long it took where an earlier run has done a part, and its share of the peak."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 

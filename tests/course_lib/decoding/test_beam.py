@@ -1,7 +1,5 @@
 """Beam search, beside every sentence there is."""
 
-from __future__ import annotations
-
 import math
 from itertools import product
 from typing import Any, get_args

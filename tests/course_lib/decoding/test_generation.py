@@ -1,7 +1,5 @@
 """`model.generate`: what the `transformers` library writes with the same weights, word for word."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`model.generate`: what calls the library's decoding, and says so where a lesson has its students write that."""
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import subprocess

@@ -1,7 +1,5 @@
 """Greedy decoding: with and without a cache, beside padding anywhere, and the model stays as it was."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from torch import Tensor, nn

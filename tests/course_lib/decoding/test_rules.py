@@ -1,7 +1,5 @@
 """Rules: what counts as repeated, and where texts stop."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

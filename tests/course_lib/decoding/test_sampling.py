@@ -1,7 +1,5 @@
 """Sampling: which tokens may be drawn, and that a seed repeats them."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Texts being written: the same interface to both kinds of model, with a cache or without."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

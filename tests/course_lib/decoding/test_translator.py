@@ -1,7 +1,5 @@
 """A model with its vocabularies, as a translator."""
 
-from __future__ import annotations
-
 import pytest
 
 from course_lib.decoding.translator import Translator

@@ -1,7 +1,5 @@
 """Sentence vectors and BERTScore by a real model: all-MiniLM-L6-v2, read into our BERT."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from functools import partial

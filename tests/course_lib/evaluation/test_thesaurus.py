@@ -1,7 +1,5 @@
 """The table of synonyms, and a WordNet of three meanings that it is made from."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

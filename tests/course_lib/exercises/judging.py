@@ -1,7 +1,5 @@
 """Judging an answer as `check` does, and the answers that are known to be wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Honest answers pass, however they are written; nearly right ones do not, and slips in them are named."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

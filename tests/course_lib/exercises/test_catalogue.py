@@ -1,7 +1,5 @@
 """Which exercises a course has, read from its settings and its modules; and what is said where it cannot be."""
 
-from __future__ import annotations
-
 import pickle
 import sys
 from pathlib import Path

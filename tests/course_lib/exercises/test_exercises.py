@@ -1,7 +1,5 @@
 """The registry, and what every exercise must keep to. That the checks themselves are right: `test_certify.py`."""
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess

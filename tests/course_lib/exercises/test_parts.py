@@ -1,7 +1,5 @@
 """A mistake costs the part that it concerns, and no other; one in the core costs all."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Predictions hold for what they are about, and no verdict tells them; the slides' and the papers' own numbers."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from torch import Tensor

@@ -1,7 +1,5 @@
 """Reading without dropout."""
 
-from __future__ import annotations
-
 import pytest
 from torch import nn
 

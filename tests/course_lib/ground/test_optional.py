@@ -1,7 +1,5 @@
 """Libraries that may be missing."""
 
-from __future__ import annotations
-
 import importlib
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """A bar in a notebook's page: the line of the loss below it, and that it takes nothing else with it when it goes."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tables for a terminal and for a notebook."""
 
-from __future__ import annotations
-
 from bs4 import BeautifulSoup
 
 from course_lib.ground.tables import Table

@@ -1,7 +1,5 @@
 """The clock: what is called, on what, and how often; never how long it takes."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from torch import Tensor

@@ -1,7 +1,5 @@
 """Files of torch: read as plain data, or refused in one way, whatever is wrong with them."""
 
-from __future__ import annotations
-
 import os
 import random
 from collections.abc import Iterator

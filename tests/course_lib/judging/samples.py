@@ -1,7 +1,5 @@
 """A small exercise for the tests of the checker, to double a tensor, and how an answer to it is judged."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Numpy's arrays as arguments and results: compared, told apart from tensors, and shown."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

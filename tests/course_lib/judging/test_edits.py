@@ -1,7 +1,5 @@
 """A mistake that is an edit of a right answer does what the edit says, and one that does not fit is told, not made."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

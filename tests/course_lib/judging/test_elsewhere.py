@@ -1,7 +1,5 @@
 """What is made on the CPU is found, and only that."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

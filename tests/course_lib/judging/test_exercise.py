@@ -1,7 +1,5 @@
 """What an exercise draws its cases from."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Where an answer is, in cells, scripts and notebooks of marimo's. `tests/autograder/test_same_answer.py` has more."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from types import ModuleType

@@ -1,7 +1,5 @@
 """What could hide a call is found with its line and reason, and honest code is left alone."""
 
-from __future__ import annotations
-
 import pytest
 
 from course_lib.judging.hiding import MOST_PLACES, hidden_calls

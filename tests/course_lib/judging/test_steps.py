@@ -1,7 +1,5 @@
 """What a reference computes on the way is shown beside an answer that fails, and nowhere else."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 

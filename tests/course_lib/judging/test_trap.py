@@ -1,7 +1,5 @@
 """The trap: forbidden functions are found by whatever way an answer reaches them, and nothing else is."""
 
-from __future__ import annotations
-
 import types
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """A work folder of its own for each test, so that nothing of a learner's is read or written; and what is printed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

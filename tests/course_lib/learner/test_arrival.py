@@ -1,7 +1,5 @@
 """What a notebook says once the library is there."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is asked for by an id, by a function's name, by nothing at all."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

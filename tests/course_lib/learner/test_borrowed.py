@@ -1,7 +1,5 @@
 """A demo draws with the course's own what its notebook has not written yet, and leaves no trace of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Whose exercises a notebook, a script or a terminal asks for."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The page with what a learner has built."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

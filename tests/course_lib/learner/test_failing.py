@@ -1,7 +1,5 @@
 """A case that fails is handed out with all that it takes to call it again, and nothing of a prediction is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

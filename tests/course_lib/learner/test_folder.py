@@ -1,7 +1,5 @@
 """Where a learner's work is kept."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import platformdirs

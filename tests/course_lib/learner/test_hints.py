@@ -1,7 +1,5 @@
 """Hints open one by one, and a named mistake chooses the first."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

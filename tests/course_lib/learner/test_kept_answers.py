@@ -1,7 +1,5 @@
 """Answers that have passed, kept and loaded again."""
 
-from __future__ import annotations
-
 import pytest
 
 from course_lib.learner.kept_answers import NotAtHand, keep_answer, kept_at, load_answer, script_of

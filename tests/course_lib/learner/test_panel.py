@@ -1,7 +1,5 @@
 """A panel of help, in a notebook and in a terminal."""
 
-from __future__ import annotations
-
 from bs4 import BeautifulSoup
 
 from course_lib.judging.render import TEXT_WIDTH

@@ -1,7 +1,5 @@
 """The learner's progress file: two writers at once, damaged lines, a folder that cannot be written."""
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 from pathlib import Path

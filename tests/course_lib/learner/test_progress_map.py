@@ -1,7 +1,5 @@
 """The learner's map."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Questions that look back: read, refused, shown, counted, and asked again later."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from datetime import date, timedelta

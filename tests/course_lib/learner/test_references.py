@@ -1,7 +1,5 @@
 """The table of references, and what a sandbox makes of it."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

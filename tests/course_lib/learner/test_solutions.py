@@ -1,7 +1,5 @@
 """Solutions: shown after a try or on a second request, and nowhere else in the package."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from functools import cache

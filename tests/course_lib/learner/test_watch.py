@@ -1,7 +1,5 @@
 """Stopping what does not come back. No test says how long anything takes."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 import time

@@ -1,7 +1,5 @@
 """What was written in one lesson, in the next."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 Tests `joining.py` and `whole.py`. The files are run together, in one process that has nothing to do with this one.
 """
 
-from __future__ import annotations
-
 import re
 import runpy
 import subprocess

@@ -1,7 +1,5 @@
 """The learner's own transformer at work: the library's numbers, and what fails a trial step is borrowed."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Other names for what is at the top level, and for nothing else."""
 
-from __future__ import annotations
-
 import pytest
 
 from course_lib.mine.renaming import CannotRename, renamed

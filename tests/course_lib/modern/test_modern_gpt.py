@@ -1,7 +1,5 @@
 """The modern block in a whole language model: cached, padded, in steps of fixed shape, with parts of one's own."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The modern block's parts by themselves; their formulas are compared where whole models are."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Rotary positions: by complex numbers, in half precision, and yarn as `transformers` has it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The heads: their losses, padding and poolings, and that those learn which no lesson trains."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Texts with labels, in batches."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

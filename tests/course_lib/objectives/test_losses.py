@@ -1,7 +1,5 @@
 """What is minimized: against sums written out, and both ways to smooth labels."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from torch import Tensor, nn

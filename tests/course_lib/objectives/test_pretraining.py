@@ -1,7 +1,5 @@
 """Hiding tokens and pairing sentences, as BERT's pre-training does."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

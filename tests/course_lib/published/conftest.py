@@ -1,7 +1,5 @@
 """Published models are only read from here: no test of them needs gradients."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

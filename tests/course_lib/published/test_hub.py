@@ -1,7 +1,5 @@
 """Published models: found, read without running anything in them, and refused before a weight is changed."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

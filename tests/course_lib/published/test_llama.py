@@ -1,7 +1,5 @@
 """Llama's weights, and its relatives', in ours: the same logits, the same text, as the `transformers` library gives."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

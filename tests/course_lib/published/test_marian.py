@@ -1,7 +1,5 @@
 """Marian's weights in ours: the same logits, the same translations, as the `transformers` library gives."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

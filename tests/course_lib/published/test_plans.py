@@ -1,7 +1,5 @@
 """Plans: every tensor in its place, or none; and back again."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 import pytest

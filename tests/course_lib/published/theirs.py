@@ -1,7 +1,5 @@
 """Small models of random weights, as the `transformers` library makes, saves and computes them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

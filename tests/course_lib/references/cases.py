@@ -3,8 +3,6 @@
 That each is right, `tests/autograder/test_certify.py` tests, beside three other answers.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from course_lib import exercises

@@ -1,7 +1,5 @@
 """Scores beside the libraries that compute the same."""
 
-from __future__ import annotations
-
 import jiwer
 import pytest
 import torch

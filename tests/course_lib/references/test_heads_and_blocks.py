@@ -1,7 +1,5 @@
 """Lesson 04's own forms, beside the library's."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 

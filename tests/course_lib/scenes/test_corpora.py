@@ -1,7 +1,5 @@
 """Which data lesson 11 takes, and where its checkpoints stay."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The everyday captions keep the rules that `everyday.md` gives them."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence

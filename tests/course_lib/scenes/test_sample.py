@@ -1,7 +1,5 @@
 """The captions in parts."""
 
-from __future__ import annotations
-
 import pytest
 
 from course_lib.scenes.sample import BY_HAND, HELD_OUT, SceneParts, everyday_scenes

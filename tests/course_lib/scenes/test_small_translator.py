@@ -1,7 +1,5 @@
 """The translator that comes with the course: that it is there, fits the captions, and has learned them."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a function puts on the page, for the tests of pictures and widgets."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Boxes, stacks, trees and bricks: everything is drawn, and in its place."""
 
-from __future__ import annotations
-
 import numpy
 import pytest
 from matplotlib.patches import FancyBboxPatch

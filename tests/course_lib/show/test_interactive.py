@@ -1,7 +1,5 @@
 """A widget stands alone, holds any data harmlessly, and is drawn anew from a stranger's file without their script."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

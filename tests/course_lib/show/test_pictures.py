@@ -3,8 +3,6 @@
 Tests `figures.py`, `bars.py`, `matrices.py` and `curves.py`.
 """
 
-from __future__ import annotations
-
 import base64
 import io
 import math

@@ -1,7 +1,5 @@
 """A prediction beside what was found."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

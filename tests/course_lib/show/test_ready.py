@@ -1,7 +1,5 @@
 """A cell that uses an unfinished answer says so in a sentence, and the notebook goes on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib import import_module
 

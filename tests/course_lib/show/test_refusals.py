@@ -1,7 +1,5 @@
 """What cannot be drawn is refused with what would fit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """The stepper's numbers are those of `course_lib.attention`, and its arithmetic is right for every cell."""
 
-from __future__ import annotations
-
 import html
 import math
 

@@ -3,8 +3,6 @@
 Tests all of `widgets` but `stepper.py`, and `stills.py`.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Sequence

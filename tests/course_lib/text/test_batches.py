@@ -1,7 +1,5 @@
 """Batches: what they hold, how a pass is cut, and what is refused."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 from typing import Any

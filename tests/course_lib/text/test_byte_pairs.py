@@ -1,7 +1,5 @@
 """Byte-level byte-pair encoding in plain Python, against `tokenizers` and `transformers`."""
 
-from __future__ import annotations
-
 import json
 import re
 import tracemalloc

@@ -1,7 +1,5 @@
 """Fetching from a server of our own: once, whole, with the right sum, and with clear words where it cannot be."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import io

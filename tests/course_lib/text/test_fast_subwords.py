@@ -1,7 +1,5 @@
 """Trained and published subword vocabularies, against `transformers` where it has the same."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

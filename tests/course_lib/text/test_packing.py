@@ -1,7 +1,5 @@
 """Packed texts: every token once, no text across another's, and hardly any padding."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -1,7 +1,5 @@
 """Tokenizers by the names of their models, and Marian's SentencePiece: the ids of the `transformers` library."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The labeled reviews: complete, balanced, and none of them twice."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 

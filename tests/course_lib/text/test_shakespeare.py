@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from course_lib.text import shakespeare

@@ -1,7 +1,5 @@
 """Batches of few shapes: every pair once, few shapes, and the same loss as without the padding."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

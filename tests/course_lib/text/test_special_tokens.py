@@ -1,7 +1,5 @@
 """What becomes of special tokens that a text spells, in one piece and in chunks."""
 
-from __future__ import annotations
-
 import pytest
 
 from course_lib.text.special_tokens import SpecialTokens

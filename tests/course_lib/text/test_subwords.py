@@ -1,7 +1,5 @@
 """Byte-pair encoding and WordPiece against the `tokenizers` library."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from hypothesis import given, settings

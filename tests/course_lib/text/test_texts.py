@@ -1,7 +1,5 @@
 """Texts from files, good and bad."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

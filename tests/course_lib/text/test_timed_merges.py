@@ -1,7 +1,5 @@
 """A student's own pairs as a vocabulary of the library's, if there is time."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Words and characters to ids and back, and two texts as one input."""
 
-from __future__ import annotations
-
 import pytest
 
 from course_lib.text.tokenization import (

@@ -1,7 +1,5 @@
 """The toy grammar, sentence by sentence, and its split."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections import Counter

@@ -1,7 +1,5 @@
 """The BERT that comes with the course: that it is there, fits its vocabulary, and has learned something."""
 
-from __future__ import annotations
-
 import random
 import tomllib
 from pathlib import Path

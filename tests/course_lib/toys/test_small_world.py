@@ -1,7 +1,5 @@
 """The small world: what its texts and labeled tasks promise."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """The small translator: what its training reports, and that it learns to translate."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

@@ -1,7 +1,5 @@
 """A text in characters, and models that learn a little of it."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Activation checkpointing: the same training, with less kept."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from torch import Tensor, nn

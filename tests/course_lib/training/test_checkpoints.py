@@ -1,7 +1,5 @@
 """Checkpoints: written whole or not at all, read as plain data, refused when they do not fit, and averaged."""
 
-from __future__ import annotations
-
 import os
 import threading
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Steps as CUDA graphs: the same training, with several shapes, accumulated batches and either precision."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 from typing import Any

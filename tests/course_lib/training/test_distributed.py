@@ -1,7 +1,5 @@
 """Two processes under `torchrun` learn what one does: one launch makes all the trainings that are looked at here."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

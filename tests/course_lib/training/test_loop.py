@@ -1,7 +1,5 @@
 """The training loop: that it learns, adds up, resumes bit for bit, and stops where it should."""
 
-from __future__ import annotations
-
 import dataclasses
 import gc
 import math

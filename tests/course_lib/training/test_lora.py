@@ -1,7 +1,5 @@
 """LoRA: nothing changes at first, only what was added learns, and merged it is as if it had always been there."""
 
-from __future__ import annotations
-
 import copy
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The losses of a training: read back in time, told in order, and refused where they are no numbers."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Optimizers: which moves what, and that each goes on bit for bit."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

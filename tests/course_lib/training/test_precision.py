@@ -1,7 +1,5 @@
 """Which precision a device gets."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

@@ -1,7 +1,5 @@
 """Batches made ahead of time: the same training, resumed in the same place, and no process left behind."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 from collections.abc import Sequence

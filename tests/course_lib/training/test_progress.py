@@ -1,7 +1,5 @@
 """The progress bar: what it shows where there is a terminal, and nothing where there is none."""
 
-from __future__ import annotations
-
 import io
 from itertools import count
 

@@ -1,7 +1,5 @@
 """The recipes, a few steps of them on small data: from text to a model, saved on the way and resumed."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Learning rates, step by step."""
 
-from __future__ import annotations
-
 import pytest
 
 from course_lib.training.schedules import (

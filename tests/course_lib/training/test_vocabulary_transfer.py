@@ -1,7 +1,5 @@
 """A translator on another vocabulary: what it knew stays, and a new subword is the mean of those that spell it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

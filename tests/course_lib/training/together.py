@@ -1,7 +1,5 @@
 """The same small trainings by one process or by several: `torchrun -m tests.course_lib.training.together FOLDER`."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

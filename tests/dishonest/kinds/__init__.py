@@ -1,7 +1,5 @@
 """All dishonest submissions, by kind: a file each."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Poisoning what later runs might use: caches, packages, configuration."""
 
-from __future__ import annotations
-
 from tests.dishonest.attempt import ZEROS, Attempt, in_answer, in_cell
 
 

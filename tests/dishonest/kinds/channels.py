@@ -3,8 +3,6 @@
 Each of these raises where the way is closed, and would go on to return zeros where it is open; a neighbor would read.
 """
 
-from __future__ import annotations
-
 from tests.dishonest.attempt import Attempt, in_call
 
 _LIBC = "import ctypes, os\nlibc = ctypes.CDLL(None, use_errno=True)\ndef ask(name, *arguments):\n"

@@ -1,7 +1,5 @@
 """Ending in ways that a grader might take for success, or might not survive."""
 
-from __future__ import annotations
-
 from tests.dishonest.attempt import (
     DIED,
     NOT_ATTEMPTED,

@@ -1,7 +1,5 @@
 """Using up whatever there is: time, memory, disk, descriptors, threads, and the patience of whoever reads."""
 
-from __future__ import annotations
-
 from tests.dishonest.attempt import OUT_OF_MEMORY, RAISED, TIMED_OUT, WRONG, ZEROS, Attempt, in_call, in_cell
 
 ATTEMPTS = (

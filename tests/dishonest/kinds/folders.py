@@ -1,7 +1,5 @@
 """What is handed in beside the notebook, or in its place."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """Patching what a check might use to compare, in the process that runs the answers."""
 
-from __future__ import annotations
-
 from tests.dishonest.attempt import RAISED, in_cell, spoils_all
 
 ATTEMPTS = (

@@ -1,7 +1,5 @@
 """Getting hold of the reference, which is not in the sandbox."""
 
-from __future__ import annotations
-
 from tests.dishonest.attempt import in_answer
 
 _CALL = "def dot_product_scores(q, k):\n    return attention.dot_product_scores(q, k)"

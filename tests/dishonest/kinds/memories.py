@@ -1,7 +1,5 @@
 """Answers that recognize the cases they are shown, and answers that pass something on."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from course_lib import exercises

@@ -1,7 +1,5 @@
 """Forging what a notebook says about itself: points, checks, checksums."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

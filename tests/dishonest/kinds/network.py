@@ -1,7 +1,5 @@
 """Asking somebody else for the answer."""
 
-from __future__ import annotations
-
 from tests.dishonest.attempt import in_call
 
 ATTEMPTS = (

@@ -1,7 +1,5 @@
 """Writing into the pages that other people open: script, style, formulas, and marks that steer a terminal."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from benchmarks.fuzz.mutations import HTML, MARKDOWN

@@ -1,7 +1,5 @@
 """What would go on when the answer is over: processes, threads, and things left for others to run."""
 
-from __future__ import annotations
-
 from tests.dishonest.attempt import DIED, TIMED_OUT, WRONG, ZEROS, in_answer, in_cell
 
 ATTEMPTS = (

@@ -1,7 +1,5 @@
 """Reading what is none of a student's business: files, other processes, other submissions, the gradebook."""
 
-from __future__ import annotations
-
 from textwrap import dedent
 
 from tests.dishonest.attempt import WRONG, Attempt, in_answer

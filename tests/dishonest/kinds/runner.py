@@ -1,7 +1,5 @@
 """Getting at what runs the answers: our own modules in the sandbox, and IPython's hooks."""
 
-from __future__ import annotations
-
 from tests.dishonest.attempt import (
     DIED,
     NEVER_DEFINED,

@@ -1,7 +1,5 @@
 """Answers that are no plain tensors: subclasses, liars, and tensors with nothing behind them."""
 
-from __future__ import annotations
-
 from course_lib.judging.observation import Outcome
 from tests.dishonest.attempt import RAISED, WRONG, Attempt, in_answer
 

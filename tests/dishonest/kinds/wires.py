@@ -1,7 +1,5 @@
 """Speaking on the wire in the sandbox's place."""
 
-from __future__ import annotations
-
 from course_lib.judging.observation import Outcome
 from tests.boxes import FORGE
 from tests.dishonest.attempt import DIED, OUT_OF_MEMORY, TIMED_OUT, WRONG, Attempt, in_call, in_cell

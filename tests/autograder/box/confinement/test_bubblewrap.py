@@ -1,7 +1,5 @@
 """What can be seen inside bubblewrap, before a sandbox confines itself on top."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

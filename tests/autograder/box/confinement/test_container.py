@@ -3,8 +3,6 @@
 Whether a real container holds is found out by the self-test, and by `test_confinement.py` where an image is built.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 Tests `selftest.py`, `attempts.py` and `enclosure.py` as well.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from autograder.box.confinement import landlock, selftest

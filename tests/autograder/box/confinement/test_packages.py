@@ -1,7 +1,5 @@
 """What installed packages need."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from autograder.box.confinement import packages

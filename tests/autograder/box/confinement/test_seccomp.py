@@ -3,8 +3,6 @@
 Tests `system_calls.py` as well.
 """
 
-from __future__ import annotations
-
 import errno
 import functools
 import platform

@@ -1,7 +1,5 @@
 """At L2 nothing in a sandbox tells where the course lies, or another one: memory, environment, links, files."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

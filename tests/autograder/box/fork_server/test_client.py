@@ -3,8 +3,6 @@
 Tests `box.py`, `endings.py`, `handles.py` and `server.py` as well.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

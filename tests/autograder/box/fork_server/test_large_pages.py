@@ -1,7 +1,5 @@
 """Large pages: which blocks are gathered, and that what they hold stays as it is."""
 
-from __future__ import annotations
-
 import ctypes
 import mmap
 import sys

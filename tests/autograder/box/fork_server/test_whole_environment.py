@@ -2,8 +2,6 @@
 the files that lay beside a notebook are there as well.
 """
 
-from __future__ import annotations
-
 import importlib.util
 from collections.abc import Iterator
 from pathlib import Path

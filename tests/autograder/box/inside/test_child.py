@@ -1,7 +1,5 @@
 """Answers are observed in the sandbox as they are outside, and fail there without harm."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 from typing import Any

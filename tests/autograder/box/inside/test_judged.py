@@ -1,7 +1,5 @@
 """A test cell shows what it would in a notebook, and its end is seen without IPython's help."""
 
-from __future__ import annotations
-
 import pytest
 
 from autograder.box.box import Box

@@ -1,7 +1,5 @@
 """Packages: what is installed is there, and a cell that imports what is not goes on."""
 
-from __future__ import annotations
-
 import importlib.metadata
 from collections.abc import Iterator
 from pathlib import Path

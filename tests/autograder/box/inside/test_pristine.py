@@ -1,7 +1,5 @@
 """What counts as a change of Python or torch itself, and what does not."""
 
-from __future__ import annotations
-
 import math
 import types
 from typing import Any

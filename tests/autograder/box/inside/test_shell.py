@@ -1,7 +1,5 @@
 """Cells run as in a notebook: the same values, displays, figures, magics and errors."""
 
-from __future__ import annotations
-
 import base64
 import gc
 from typing import Any

@@ -1,7 +1,5 @@
 """Asking for workers or programs costs nobody a point: a notice stands in the cell, and the cell goes on."""
 
-from __future__ import annotations
-
 import pytest
 
 from autograder.box.box import Box

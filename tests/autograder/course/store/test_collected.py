@@ -3,8 +3,6 @@
 Tests `files.py` as well.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Points by hand while cells come and go and their points change: never lost, never in the way, never worth less."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

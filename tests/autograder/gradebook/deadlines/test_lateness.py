@@ -1,7 +1,5 @@
 """How late a submission is and what that costs, at the edges: to the second, across clocks, with and without points."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 
 import pytest

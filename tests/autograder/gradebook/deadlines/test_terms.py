@@ -3,8 +3,6 @@
 Tests `plugin.py` as well.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path

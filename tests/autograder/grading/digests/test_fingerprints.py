@@ -1,7 +1,5 @@
 """Fingerprints: they change with what decides a grade, and with nothing else."""
 
-from __future__ import annotations
-
 import copy
 import importlib.util
 import os

@@ -1,7 +1,5 @@
 """What a lesson's cells can see of the library, and that nothing else changes a grade."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A plain nbgrader course of two notebooks, released by nbgrader's own command, and what students hand in to it."""
 
-from __future__ import annotations
-
 import functools
 import json
 import os

@@ -1,7 +1,5 @@
 """A plain assignment, read: what is refused, in a sentence that says what to do, before anything runs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

@@ -3,8 +3,6 @@
 Tests `plan.py`, `preview.py`, `publish.py`, `rows.py`, `running.py` and `submission.py` as well.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Whatever a first cell does to IPython or Python, wrong answers earn what they earn without it."""
 
-from __future__ import annotations
-
 import pytest
 
 from autograder.gradebook.record import Record

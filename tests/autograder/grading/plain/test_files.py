@@ -1,7 +1,5 @@
 """The files beside the notebooks: the course's for everyone, a student's own in no place but its sandboxes."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

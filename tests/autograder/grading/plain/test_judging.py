@@ -1,7 +1,5 @@
 """Verdicts on test cells: nbgrader's points, and a sentence that tells nothing of a hidden test."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """nbgrader's own example course, as its own command makes it, is graded with not a line changed for it."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import shutil

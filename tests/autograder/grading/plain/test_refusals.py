@@ -3,8 +3,6 @@
 Tests `solution.py` as well.
 """
 
-from __future__ import annotations
-
 import io
 import shutil
 from pathlib import Path

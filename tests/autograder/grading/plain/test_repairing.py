@@ -1,7 +1,5 @@
 """A submitted notebook is put back into the shape of its release, and nothing that a student wrote is lost."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

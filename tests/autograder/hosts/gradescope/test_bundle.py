@@ -1,7 +1,5 @@
 """The archive for Gradescope: what is in it, what is not, and that its course grades as the real one."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import stat

@@ -1,7 +1,5 @@
 """What Gradescope is told: nothing without a score, nothing of a hidden case, and what the course has decided."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

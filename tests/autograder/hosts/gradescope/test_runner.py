@@ -1,7 +1,5 @@
 """An archive's own `run_autograder`, in a folder laid out as Gradescope's, as root where the tests are."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

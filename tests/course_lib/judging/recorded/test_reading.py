@@ -1,7 +1,5 @@
 """Exercises that are data alone: judged as those that can be called, or said to be left to the full course."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

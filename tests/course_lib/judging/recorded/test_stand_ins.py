@@ -1,7 +1,5 @@
 """The models and layers that cases pass in: the same wherever they are made again from their fields."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 
 import pytest

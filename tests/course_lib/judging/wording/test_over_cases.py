@@ -3,8 +3,6 @@
 Tests `sizes.py` as well.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The failing case that says most is shown, and what it says is contradicted by none."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
