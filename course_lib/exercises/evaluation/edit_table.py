@@ -183,6 +183,7 @@ EXERCISE = Exercise(
             lists=_slip((_MADE, "table")),
             floats=_slip((_MADE, f"{_MADE}.float()")),
             distance_only=_slip((_MADE, "table[-1][-1]")),
+            distance_as_tensor=_slip((_MADE, f"{_MADE}[-1, -1]"), paired=False),
         ),
     ),
     forbidden=(EDITS,),

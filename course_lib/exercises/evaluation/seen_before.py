@@ -131,6 +131,9 @@ EXERCISE = Exercise(
                 (_IF, "if tuple(words[start : start + 1])"),
                 paired=False,
             ),
+            any_known_word=_slip(
+                (_SHARE, "sum(any(word in one for one in training) for word in words) / max(len(words), 1)")
+            ),
             ends_count=_slip(
                 (_KNOWN, "for words in training for start in range(len(words))"),
                 (_STARTS, "        for start in range(len(words)):"),

@@ -153,6 +153,11 @@ EXERCISE = Exercise(
                 (_BLOCK, "last = block(x, mask)"),
                 (_NORM, "self.norm(last)"),
             ),
+            embedding_added_again=(
+                "Your model adds the embeddings twice: self.positions(x) returns x with the positions added, so don't "
+                "add x to it again.",
+                (f"{_ADDED}{_IDS})", f"= {_IDS} + self.positions({_IDS})"),
+            ),
             output_detached=(
                 "Your output layer uses a copy of the embedding, so no gradient reaches self.embedding.weight. Use the "
                 "weight itself, without .detach(), .data or torch.tensor.",
