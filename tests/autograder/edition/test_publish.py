@@ -22,6 +22,7 @@ from autograder.edition.publish import Plan, manifest_of, plan_edition, publish
 from autograder.edition.recording import Recorded
 from autograder.errors import BadInput
 from course_lib import exercises
+from course_lib.judging.exercise import Exercise
 from course_lib.learner.solutions import SOLVED
 from tests.autograder.conftest import Katze
 
@@ -56,7 +57,7 @@ def released(course: Course) -> dict[str, Path]:
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Records nothing: for what is written beside."""
 
-    def catalogue(listed: list[exercises.Exercise], folder: Path) -> list[Recorded]:
+    def catalogue(listed: list[Exercise], folder: Path) -> list[Recorded]:
         (folder / "exercises.json").write_text(json.dumps([one.id for one in listed]))
         return [Recorded(one.id, {"step": 2}, ("far",)) for one in listed]
 

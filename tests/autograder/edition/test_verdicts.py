@@ -19,7 +19,7 @@ from autograder.edition.verdicts import Compared, compare, compare_lesson, known
 from benchmarks.answers import ANSWERS, answer, blocks
 from course_lib import exercises
 from course_lib.exercises.catalogue import Catalogue
-from course_lib.judging.exercise import Callback, Case
+from course_lib.judging.exercise import Callback, Case, Exercise
 from course_lib.judging.recorded.reading import RecordedExercise, read_exercises
 from course_lib.judging.recorded.stand_ins import StandIn
 from tests.autograder.conftest import Katze
@@ -48,7 +48,7 @@ def stubs() -> dict[str, str]:
     return released_stubs(course.release_notebook(lesson) for lesson in course.lessons())
 
 
-def sampled(exercise: exercises.Exercise, stub: str, every: int) -> list[tuple[str, Callable[..., Any]]]:
+def sampled(exercise: Exercise, stub: str, every: int) -> list[tuple[str, Callable[..., Any]]]:
     answers = list(known_answers(exercise, stub))
     pairs = [name for name, _answer in answers if "+" in name]
     return [(name, answer) for name, answer in answers if name not in pairs or name in pairs[::every]]
@@ -102,7 +102,7 @@ def _callbacks(value: Any) -> Iterator[Callback]:
         yield from _callbacks(item)
 
 
-def small() -> exercises.Exercise:
+def small() -> Exercise:
     return exercises.find("attention.scale")
 
 
