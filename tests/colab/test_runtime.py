@@ -104,7 +104,10 @@ def ran(notebook: NotebookNode, home: Path) -> NotebookNode:
     return found
 
 
-def test_without_a_network_the_first_cell_says_so_in_a_sentence(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_network_the_first_cell_says_so_in_a_sentence(
+    runtime: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subprocess.run([runtime, "-m", "pip", "uninstall", "--quiet", "--yes", "katze"], check=True)  # of the other test
     address_of((home / "nowhere").as_uri(), monkeypatch)
     notebook = nbformat.read(ROOT / "notebooks" / LESSON / f"{LESSON}.ipynb", as_version=4)
     notebook.cells = notebook.cells[:4]
