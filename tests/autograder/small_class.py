@@ -31,7 +31,10 @@ LESSON = "01_attention"
 BY_NAME = {student.name: student for student in STUDENTS[LESSON]}
 
 CHECKED = sum(exercise.points for exercise in exercises.of_lesson(LESSON))
-"""What the lesson's checks are worth. The class earns at most 17 of it, however many exercises are added."""
+"""What the lesson's checks are worth."""
+
+EARNED = 17
+"""What the reference's answers in the class earn of it, however many exercises are added."""
 
 MOST = CHECKED + 2
 """With its question in words."""

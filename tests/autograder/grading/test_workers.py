@@ -22,7 +22,7 @@ from autograder.limits import Limits
 from course_lib.judging.observation import Outcome
 from tests.autograder.small_class import (
     BY_NAME,
-    CHECKED,
+    EARNED,
     LESSON,
     Worker,
     by_student,
@@ -102,7 +102,7 @@ def test_a_fork_server_that_dies_costs_at_most_the_submission_over_which_it_dies
     replace_grading(monkeypatch, grade_without_a_server)
     found = {record.student: record for record in grade_assignment(course, LESSON, workers=2).submissions}
     lost = {"mallory"} if when == "every time" else set()
-    assert {name for name, record in found.items() if record.points != CHECKED} == lost
+    assert {name for name, record in found.items() if record.points != EARNED} == lost
     assert all(found[name].problem == workers.DIED_TWICE for name in lost)
 
 

@@ -47,9 +47,10 @@ def test_what_is_passed_counts_and_the_next_one_is_named(kept: ProgressFile) -> 
 def test_a_lesson_that_is_done_says_so_and_what_follows(kept: ProgressFile) -> None:
     for exercise in ATTENTION:
         kept.note_check(exercise.id, exercise.points, True)
-    shown = progress_map(kept=kept)
+    shown, count, points = progress_map(kept=kept), len(ATTENTION), sum(one.points for one in ATTENTION)
     assert shown.detailed.sentence() == (
-        "01 Attention has all its checks passed: 8 of 8 exercises, 17 of 17 points, 0 of 1 written answers compared. "
+        f"01 Attention has all its checks passed: {count} of {count} exercises, {points} of {points} points, "
+        "0 of 1 written answers compared. "
         'Is attention.why_scale written? Then solution("attention.why_scale") shows an answer to compare it with.'
     )
     assert "○ attention.why_scale: in your own words" in shown.text()
@@ -61,7 +62,8 @@ def test_a_lesson_that_is_done_says_so_and_what_follows(kept: ProgressFile) -> N
     kept.note_solution("attention.why_scale")
     shown = progress_map(kept=kept)
     assert shown.detailed.sentence() == (
-        "01 Attention is complete: 8 of 8 exercises, 17 of 17 points, 1 of 1 written answers compared."
+        f"01 Attention is complete: {count} of {count} exercises, {points} of {points} points, "
+        "1 of 1 written answers compared."
     )
     assert "✓ attention.why_scale: in your own words, compared" in shown.text()
     assert "Next: lesson 000 Primer." in shown.text()
