@@ -194,6 +194,7 @@ def opened(visit: Visit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cal
         page.on("pageerror", lambda error: failed.append(str(error)))
         if frozen:
             page.add_init_script("window.setInterval = () => 1")
+            page.add_init_script("navigator.clipboard.writeText = async () => {}")  # the system's takes its time
         page.goto(path.as_uri())
         assert failed == []
         page.on("pageerror", lambda error: pytest.fail(str(error)))
